@@ -1,0 +1,169 @@
+"""Django's settings, each read from the environment with a default that works alone.
+
+Owns the names of the environment variables (listed in docs/operations.md) and
+nothing else: values are parsed in ``database.py`` and ``embedded/home.py``.
+"""
+
+import os
+from pathlib import Path
+
+import django_stubs_ext
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from memconsole import database, logs
+from memconsole.embedded.home import DataHome, StartError
+from memconsole.embedded.valkey import Valkey
+
+django_stubs_ext.monkeypatch()  # lets a generic class be written Field[A, B] at run time
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+HOME = DataHome.from_environ(os.environ)
+
+
+def _flag(name: str) -> bool:
+    return os.environ.get(name, "").strip().lower() in ("1", "true", "yes", "on")
+
+
+def _words(name: str, default: str = "") -> list[str]:
+    return [word.strip() for word in os.environ.get(name, default).split(",") if word.strip()]
+
+
+DEBUG = _flag("MEMCONSOLE_DEBUG")
+HTTPS = _flag("MEMCONSOLE_HTTPS")  # a proxy in front speaks TLS with the browser
+ALLOWED_HOSTS = _words("MEMCONSOLE_HOSTS", "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = _words("MEMCONSOLE_ORIGINS")
+
+try:
+    SECRET_KEY = os.environ.get("MEMCONSOLE_SECRET_KEY") or HOME.secret_key()
+    DATABASES = database.database_aliases(os.environ, HOME)
+    # The log-in for `setup_database`; no request or job ever uses it.
+    ADMINISTRATOR_CONNECTION = database.administrator_connection(os.environ, DATABASES)
+except StartError as error:
+    raise ImproperlyConfigured(str(error)) from error
+DATABASE_ROLES = database.ROLES
+DATABASE_ROUTERS = ["memconsole.database.OwnerMigrates"]
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "template_partials",
+    "csp",
+    "memconsole",
+    "records",
+    "audits",
+]
+
+MIDDLEWARE = [
+    "memconsole.logs.RequestIdMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "memconsole.urls"
+WSGI_APPLICATION = "memconsole.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+AUTH_USER_MODEL = "audits.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "/login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/login"
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+# One batch is at most 8 MB of JSON; the API refuses more with its own error.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 9 * 1024 * 1024
+
+STATIC_URL = "/static/"
+STATIC_ROOT = HOME.static
+STATICFILES_DIRS = [BASE_DIR / "static"]
+# Hashed names only once they are collected, so that tests need no collecting.
+STATIC_COLLECTED = (STATIC_ROOT / "staticfiles.json").exists() and not DEBUG
+WHITENOISE_USE_FINDERS = not STATIC_COLLECTED
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": (
+            "whitenoise.storage.CompressedManifestStaticFilesStorage"
+            if STATIC_COLLECTED
+            else "django.contrib.staticfiles.storage.StaticFilesStorage"
+        )
+    },
+}
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "manifest-src": [SELF],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "object-src": [NONE],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 12 * 60 * 60
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]  # asked from inside, without TLS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60 if HTTPS else 0
+
+CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "").strip() or Valkey(HOME).url
+
+LOGGING_CONFIG = "logging.config.dictConfig"
+LOGGING = logs.configuration(
+    form=os.environ.get("MEMCONSOLE_LOG", "human"),
+    level=os.environ.get("MEMCONSOLE_LOG_LEVEL", "INFO"),
+)

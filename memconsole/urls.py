@@ -1,0 +1,10 @@
+"""Where requests go. Each application adds its own urls; nothing is decided here."""
+
+from django.urls import path
+
+from memconsole import health
+
+urlpatterns = [
+    path("healthz", health.alive, name="healthz"),
+    path("readyz", health.ready, name="readyz"),
+]
