@@ -120,6 +120,9 @@ class Policy:
     description: str = ""
     region: str = "US"  # for phone numbers without a country code
     known: bool = True
+    # A feed's value may only name a state ("starred"); what it is about is the
+    # source's key, which then belongs to the fact's identity and slot.
+    keyed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

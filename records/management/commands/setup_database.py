@@ -97,9 +97,7 @@ def create_roles(server: Connection) -> None:
             _grant_role(server, role, to=member)
     # Partitions and indexes belong to the owner; the maintenance worker makes
     # them by SET ROLE, and never holds the owner's rights otherwise.
-    _grant_role(
-        server, settings.DATABASE_ROLES["owner"], to=settings.DATABASE_ROLES["maintenance"]
-    )
+    _grant_role(server, settings.DATABASE_ROLES["owner"], to=settings.DATABASE_ROLES["maintenance"])
 
 
 def create_database(server: Connection) -> None:

@@ -1,0 +1,227 @@
+"""Mood: does a sentence state something, order something or ask something?
+
+Owns the English reading of sentence beginnings: orders, delayed orders ("When
+X, do Y"), prohibitions and questions. Must not look for attack words; an order
+without one is still an order. Other languages have their imperatives in
+``rules/``. All scans here walk the text once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from records.domain.gate.lexicon import english
+
+# A sentence, a labelled part or a line ends here. Linear: one class after another.
+_BREAK = re.compile(
+    r"[.!?;:]+[\"')\]]*\s+|[\n\x1f]+\s*|[\u3002\uff01\uff1f\uff1b]+|<!--|-->|[>)]\s|<[^<>]{0,80}>"
+)
+_EDGE = "#*>`_\"'([{|-–—•.,!~=\u200b \t:;)]}<"
+_NUMBERING = re.compile(r"(?:step\s+)?[0-9a-z]{1,2}[.)]\s+|(?:step\s+\w{1,5}\s*[:.-]\s*)", re.I)
+_QUESTION_MARKS = "?？؟"
+_LOOKAHEAD = 14  # words of a sentence that are looked at; an order shows itself early
+
+# A clause that begins with one of these may be followed by the order itself.
+_TRIGGERS = frozenset(
+    "when whenever if once after before upon until unless while every each anytime wherever "
+    "should on as next".split()
+)
+_FRONTED = frozenset(
+    "for to in per at from during without with by under given since because regardless "
+    "considering following as instead rather due".split()
+)
+_PAST = frozenset("yesterday ago last already earlier previously".split())
+_SUGGESTIONS = frozenset({("check", "out"), ("take", "care"), ("keep", "in"), ("thank", "you")})
+# "remember that she likes tea": the statement follows, the verb is only a wrapper.
+_WRAPPERS = frozenset({"remember", "note", "imagine", "know", "recall", "remind"})
+_HOWTO = frozenset(
+    "use run set add see check choose refer install upgrade restart exchange configure pass call "
+    "start stop open read enable disable".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mood:
+    """A sentence that does not merely state something."""
+
+    rule: str  # "shape.order", "shape.delayed_order", "shape.prohibition", "shape.question"
+    start: int
+    end: int
+
+
+def moods(text: str, *, skip_first: bool = False) -> list[Mood]:
+    """Return the orders and questions of a text.
+
+    ``skip_first`` leaves out the beginning of the text: it is the subject's
+    name, which may be a title such as "Catch Me If You Can".
+    """
+    found: list[Mood] = []
+    start = 0
+    first = skip_first
+    for border in _BREAK.finditer(text):
+        stop = border.start()
+        if stop > start:
+            mood = None if first else _order(text, start, stop)
+            if mood is None and text[stop] in _QUESTION_MARKS:
+                mood = _question(text, start, stop, after=border.end())
+            if mood is not None:
+                found.append(mood)
+            first = False
+        start = border.end()
+    if start < len(text):
+        stop = len(text)
+        mood = None if first else _order(text, start, stop)
+        if mood is None and text.rstrip("\"')] ")[-1:] in _QUESTION_MARKS and text:
+            mood = _question(text, start, stop, after=stop)
+        if mood is not None:
+            found.append(mood)
+    return found
+
+
+def _order(text: str, start: int, stop: int) -> Mood | None:
+    words = text[start : min(stop, start + 240)].split(None, _LOOKAHEAD)
+    rule = _order_rule(words)
+    return Mood(rule, start, stop) if rule is not None else None
+
+
+def _clean(word: str) -> str:
+    return word.strip(_EDGE).lower().replace("’", "'")
+
+
+def _order_rule(words: list[str]) -> str | None:
+    """Say which kind of order the words begin, if any."""
+    lists = english()
+    position, negated = _skip_fillers(words)
+    if position >= len(words):
+        return None
+    verb = _clean(words[position])
+    if verb in _TRIGGERS or verb in _FRONTED:
+        inner = _after_comma(words, position)
+        if inner is not None and _is_order(words, inner):
+            if _is_howto(words, inner):
+                return None
+            return "shape.delayed_order" if verb in _TRIGGERS else "shape.order"
+        return None
+    if not _is_order(words, position) and not (
+        negated and (verb in lists.verbs or verb in lists.homographs) and position + 1 < len(words)
+    ):
+        return None
+    return "shape.prohibition" if negated else "shape.order"
+
+
+def _skip_fillers(words: list[str]) -> tuple[int, bool]:
+    lists = english()
+    negated = False
+    position = 0
+    while position < len(words) - 1:
+        word = _clean(words[position])
+        if word in ("don't", "dont", "never", "not"):
+            negated = True
+        elif word == "do" and _clean(words[position + 1]) == "not":
+            pass
+        elif not (
+            word == ""
+            or word in lists.fillers
+            or word.isdigit()
+            or (word.endswith("ly") and len(word) > 5)
+        ):
+            break
+        position += 1
+    return position, negated
+
+
+def _after_comma(words: list[str], position: int) -> int | None:
+    """Return where the main clause begins after a leading clause."""
+    for index in range(position, len(words) - 1):
+        if words[index][-1] in ",:" or words[index] in ("-", "–", "—"):
+            inner, _ = _skip_fillers(words[index + 1 :])
+            return index + 1 + inner
+    return None
+
+
+def _is_order(words: list[str], position: int) -> bool:
+    lists = english()
+    verb = _clean(words[position])
+    if position + 1 >= len(words):
+        return False
+    following = _clean(words[position + 1])
+    if following in lists.finite or (verb, following) in _SUGGESTIONS:
+        return False
+    if words[position][-1:] in ",:" and words[position][:-1].isalpha() and verb not in lists.verbs:
+        return False
+    if verb in lists.verbs:
+        return not _is_title(words, position) and not _is_wrapper(words, position)
+    if verb in lists.homographs and following in lists.openers:
+        rest = {_clean(word) for word in words[position + 1 :]}
+        return (
+            not (rest & _PAST)
+            and not _is_title(words, position)
+            and not _is_wrapper(words, position)
+        )
+    return False
+
+
+def _is_title(words: list[str], position: int) -> bool:
+    """Say whether a capitalised run followed by "was" is a name: "Kill Bill was ..."."""
+    if not (words[position][:1].isupper() and words[position + 1][:1].isupper()):
+        return False
+    finite = english().finite
+    return any(_clean(word) in finite and word.islower() for word in words[position + 2 :])
+
+
+def _is_wrapper(words: list[str], position: int) -> bool:
+    """Say whether "remember that ..." or "remind me" only wraps a statement."""
+    verb, following = _clean(words[position]), _clean(words[position + 1])
+    if verb == "remind":
+        return following == "me"
+    return verb in _WRAPPERS and following == "that" and position + 3 < len(words)
+
+
+def _is_howto(words: list[str], position: int) -> bool:
+    """Say whether a conditional order is documentation: a how-to verb beside code."""
+    return _clean(words[position]) in _HOWTO and any("`" in word for word in words)
+
+
+def _question(text: str, start: int, stop: int, *, after: int) -> Mood | None:
+    if after < len(text) and text[after].islower():
+        return None  # "Who's Afraid of Virginia Woolf? is a play": the title goes on
+    words = text[start:stop].split(None, 60)
+    if len(words) < 2 and text[start:stop].isascii():
+        return None
+    position, _ = _skip_fillers(words)
+    opens = _clean(words[position]) in english().questions if position < len(words) else False
+    if not opens and _ends_in_title(words):
+        return None
+    return Mood("shape.question", start, stop)
+
+
+def _ends_in_title(words: list[str]) -> bool:
+    tail = [word for word in words[-4:] if word[:1].isalpha()]
+    return len(tail) >= 2 and sum(word[0].isupper() for word in tail) >= len(tail) - 1
+
+
+_SMALL = frozenset("a an and as at but by for from in is it of off on or the to up with vs".split())
+
+
+def looks_like_title(text: str) -> bool:
+    """Say whether a short value is a name in title case: "Stop Making Sense"."""
+    words = text.split()
+    if not 2 <= len(words) <= 8 or text[-1:] in ".;:":
+        return False
+    return (
+        all(not word[:1].isalpha() or word[0].isupper() or word in _SMALL for word in words)
+        and words[0][:1].isupper()
+    )
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of the text's sentences and labelled parts."""
+    start = 0
+    for border in _BREAK.finditer(text):
+        if border.start() > start:
+            yield start, border.start()
+        start = border.end()
+    if start < len(text):
+        yield start, len(text)

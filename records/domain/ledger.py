@@ -1,0 +1,308 @@
+"""The books of one transaction: decisions applied one after the other, in memory.
+
+Owns the order of effects, so that a batch gives what single writes would. The
+store fills a ``Ledger`` with the rows that the writes can touch, applies every
+write, and saves what changed in a constant number of statements. No database
+here: the property tests run whole histories against it.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from .facts import Cardinality, Decision, HoldReason, Outcome, Status
+from .reconcile import FenceReach, Incoming, Known, Plan, Surroundings, decide
+
+
+@dataclass(slots=True)
+class FenceView:
+    """One standing fence: whom it keeps out, and how often it was tried here."""
+
+    id: UUID
+    fingerprint: str
+    session_id: UUID | None = None
+    source_id: UUID | None = None
+    attempts: int = 0
+
+    def reach(self, new: Incoming) -> FenceReach:
+        """Say what the fence means for ``new``'s provenance."""
+        if self.session_id is None and self.source_id is None:
+            return FenceReach.CLOSED
+        if self.session_id == new.session_id or self.source_id == new.source_id:
+            return FenceReach.CLOSED
+        return FenceReach.HELD
+
+
+@dataclass(slots=True)
+class ClaimDelta:
+    """What one session's writes add to its claim on one record."""
+
+    record_id: UUID
+    session_id: UUID
+    source_id: UUID
+    first_at: datetime
+    last_at: datetime
+    confidence: float
+    derived: bool = False
+    count: int = 0
+    echoes: int = 0
+    held: bool = False
+    items: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What one write did: the plan's decision, on which record, at which count."""
+
+    decision: Decision
+    record: Known | None
+    superseded: tuple[UUID, ...] = ()
+    rechecked: tuple[UUID, ...] = ()
+
+
+class Ledger:
+    """The records, fences and serves that a set of writes can meet.
+
+    ``served`` holds (session id, record id) pairs of the last 24 hours.
+    """
+
+    def __init__(
+        self,
+        *,
+        known: Iterable[Known] = (),
+        fences: Iterable[FenceView] = (),
+        served: Iterable[tuple[UUID, UUID]] = (),
+        addresses: Mapping[UUID, UUID] | None = None,
+        now: datetime,
+    ) -> None:
+        self.now = now
+        self.addresses: dict[UUID, UUID] = dict(addresses or {})
+        self.moved_addresses: set[UUID] = set()
+        self.known: dict[UUID, Known] = {}
+        self.claims: dict[tuple[UUID, UUID, UUID, bool], ClaimDelta] = {}
+        self._same: dict[str, Known] = {}
+        self._rejected: dict[str, Known] = {}
+        self._live: dict[UUID, list[Known]] = defaultdict(list)
+        self._chain: dict[UUID, list[Known]] = defaultdict(list)
+        self._fences: dict[str, list[FenceView]] = defaultdict(list)
+        self._served = set(served)
+        for one in sorted(known, key=lambda k: k.id):
+            self._enter(one)
+        for fence in fences:
+            self._fences[fence.fingerprint].append(fence)
+
+    def apply(self, new: Incoming, *, item: int = 0) -> Applied:
+        """Decide on ``new``, book the effects, and say what was done."""
+        around = self._around(new)
+        plan = decide(new, around)
+        if plan.decision is Decision.FENCED:
+            for fence in self._fences[new.fingerprint]:
+                if fence.reach(new) is FenceReach.CLOSED:
+                    fence.attempts += 1
+            return Applied(plan.decision, None)
+        if plan.target is not None:
+            return self._claim(new, plan, plan.target, item)
+        return self._add(new, plan, item)
+
+    @property
+    def tried_fences(self) -> list[FenceView]:
+        """Return the fences that kept something out."""
+        return [f for fences in self._fences.values() for f in fences if f.attempts]
+
+    def _around(self, new: Incoming) -> Surroundings:
+        same = self._same.get(new.fingerprint)
+        incumbent = None
+        if new.cardinality is Cardinality.ONE:
+            incumbent = next(
+                (
+                    k
+                    for k in self._live[new.slot_id]
+                    if k.cardinality is Cardinality.ONE and k.fingerprint != new.fingerprint
+                ),
+                None,
+            )
+        addressed = self._addressed(new)
+        reaches = [f.reach(new) for f in self._fences.get(new.fingerprint, ())]
+        return Surroundings(
+            same=same,
+            rejected=self._rejected.get(new.fingerprint),
+            incumbent=incumbent,
+            addressed=addressed,
+            fence=max(reaches, key=_SEVERITY.__getitem__, default=FenceReach.OPEN),
+            was_served=same is not None and (new.session_id, same.id) in self._served,
+        )
+
+    def _addressed(self, new: Incoming) -> Known | None:
+        """Return the other live fact that ``new``'s address holds now."""
+        holder = self.addresses.get(new.address_id) if new.address_id else None
+        found = self.known.get(holder) if holder else None
+        if found is None or not found.is_live or found.fingerprint == new.fingerprint:
+            return None
+        return found
+
+    def _point(self, new: Incoming, record: Known) -> None:
+        """Let ``new``'s address hold ``record`` from now on."""
+        if new.address_id and record.is_live and self.addresses.get(new.address_id) != record.id:
+            self.addresses[new.address_id] = record.id
+            self.moved_addresses.add(new.address_id)
+
+    def _claim(self, new: Incoming, plan: Plan, target: Known, item: int) -> Applied:
+        held = target.is_live and new.outcome is not Outcome.ALLOW
+        echo = plan.decision is Decision.ECHOED
+        self._count_claim(new, target, item, held=held, echo=echo)
+        if held or echo:
+            return Applied(plan.decision, target)
+        is_first = (new.session_id, new.source_id) not in target.claimants
+        target.claimants.add((new.session_id, new.source_id))
+        target.seen_count += 1
+        if plan.decision is not Decision.REINFORCED:
+            return Applied(plan.decision, target)
+        self._reinforce(new, target, is_first=is_first)
+        former = self._addressed(new)
+        if former is not None:
+            self._supersede(former, target)
+        self._point(new, target)
+        return Applied(plan.decision, target, (former.id,) if former else ())
+
+    def _reinforce(self, new: Incoming, target: Known, *, is_first: bool) -> None:
+        if new.seen_at > target.last_seen:
+            _change(target, "last_seen", new.seen_at)
+        if new.valid_until_given:
+            _change(target, "valid_until_given", True)
+            _change(target, "valid_until", new.valid_until)
+        elif not target.valid_until_given and (
+            new.valid_until is None
+            or target.valid_until is None
+            or new.valid_until > target.valid_until
+        ):
+            _change(target, "valid_until", new.valid_until)
+        if is_first and new.confidence > target.confidence:
+            _change(target, "confidence", new.confidence)
+        if new.trust > target.trust:
+            _change(target, "trust", new.trust)
+        if new.derived and new.source_id == target.source_id and new.content != target.content:
+            _change(target, "content", new.content)
+        _change(target, "recheck_at", None)
+        _change(target, "unlisted_at", None)
+
+    def _add(self, new: Incoming, plan: Plan, item: int) -> Applied:
+        assert plan.status is not None
+        record = Known(
+            id=new.id,
+            fingerprint=new.fingerprint,
+            slot_id=new.slot_id,
+            status=plan.status,
+            cardinality=new.cardinality,
+            confidence=new.confidence,
+            order_at=new.order_at,
+            last_seen=new.seen_at,
+            source_id=new.source_id,
+            hold_reason=str(plan.hold_reason or ""),
+            content=new.content,
+            valid_until=new.valid_until,
+            valid_until_given=new.valid_until_given,
+            derived=new.derived,
+            trust=new.trust,
+            claimants={(new.session_id, new.source_id)},
+            is_new=True,
+        )
+        for old in plan.supersede:
+            self._supersede(old, record)
+        if plan.behind is not None:
+            self._line_up(record, plan.behind)
+        self._enter(record)
+        self._point(new, record)
+        self._count_claim(new, record, item)
+        rechecked = self._recheck(new) if plan.decision is Decision.UPDATED else ()
+        return Applied(plan.decision, record, tuple(k.id for k in plan.supersede), rechecked)
+
+    def _supersede(self, old: Known, successor: Known) -> None:
+        self._leave(old)
+        _change(old, "status", Status.SUPERSEDED)
+        _change(old, "superseded_by", successor.id)
+        _change(old, "superseded_at", self.now)
+        self._remember(old)
+
+    def _line_up(self, record: Known, incumbent: Known) -> None:
+        """Put a late arrival into the past: before the next newer, after the last older."""
+        chain = [k for k in self._chain[record.slot_id] if k.order_at > record.order_at]
+        after = chain[0] if chain else incumbent
+        record.superseded_by = after.id
+        record.superseded_at = self.now
+        before = [
+            k
+            for k in self._chain[record.slot_id]
+            if k.order_at <= record.order_at and k.superseded_by == after.id
+        ]
+        if before:
+            _change(before[-1], "superseded_by", record.id)
+
+    def _recheck(self, new: Incoming) -> tuple[UUID, ...]:
+        found = [k for slot in new.dependent_slots for k in self._live[slot]]
+        for k in found:
+            if k.recheck_at is None:
+                _change(k, "recheck_at", self.now)
+        return tuple(k.id for k in found)
+
+    def _count_claim(
+        self, new: Incoming, record: Known, item: int, *, held: bool = False, echo: bool = False
+    ) -> None:
+        key = (record.id, new.session_id, new.source_id, held)
+        claim = self.claims.get(key)
+        if claim is None:
+            claim = self.claims[key] = ClaimDelta(
+                record.id,
+                new.session_id,
+                new.source_id,
+                first_at=new.seen_at,
+                last_at=new.seen_at,
+                confidence=new.confidence,
+                derived=new.derived,
+                held=held,
+            )
+        claim.items.append(item)
+        if echo:
+            claim.echoes += 1
+            return
+        claim.count += 1
+        claim.first_at = min(claim.first_at, new.seen_at)
+        claim.last_at = max(claim.last_at, new.seen_at)
+
+    def _enter(self, one: Known) -> None:
+        self.known[one.id] = one
+        if one.status in (Status.ACTIVE, Status.QUARANTINED):
+            self._same[one.fingerprint] = one
+        if one.status is Status.REJECTED:
+            self._rejected[one.fingerprint] = one
+        if one.status is Status.ACTIVE:
+            self._live[one.slot_id].append(one)
+        if one.status is Status.SUPERSEDED:
+            self._remember(one)
+
+    def _leave(self, one: Known) -> None:
+        self._same.pop(one.fingerprint, None)
+        live = self._live[one.slot_id]
+        live[:] = [k for k in live if k.id != one.id]
+
+    def _remember(self, one: Known) -> None:
+        insort(self._chain[one.slot_id], one, key=lambda k: k.order_at)
+
+
+_SEVERITY = {FenceReach.OPEN: 0, FenceReach.HELD: 1, FenceReach.CLOSED: 2}
+
+
+def _change(record: Known, name: str, value: object) -> None:
+    """Set a field and remember that the row must be saved."""
+    if getattr(record, name) != value:
+        setattr(record, name, value)
+        record.changed.add(name)
+
+
+def hold_reason_of(record: Known) -> HoldReason | None:
+    """Return the reason why a record is held, or ``None`` when it is not."""
+    return HoldReason(record.hold_reason) if record.hold_reason else None

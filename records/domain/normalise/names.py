@@ -1,0 +1,45 @@
+"""Names of people and organisations.
+
+Owns what is decoration in a name: legal form, punctuation, the spelling of
+"and". Accents, numbers, titles and word order are part of it. Must not decide
+that two alike names are one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from records.domain.normalise.text import fold
+
+# Legal forms that are no ordinary word or surname in any case.
+_FORMS = frozenset(
+    """inc incorporated corp corporation co company ltd limited llc llp plc gmbh mbh kgaa ohg sarl
+    sasu srl bv oyj aps asa pty pte pvt jsc pjsc ooo zao oao spółka sro kft zrt doo dd eood ltda
+    sdn bhd kabushiki kaisha""".split()
+)
+# Short ones count only in capitals or with dots, or Maria Sa would be Maria.
+_CAPITAL_FORMS = frozenset("AG AB AS A/S SA SE SL NV KG KK LP OY UG SAS SPA SNC EV SC".split())
+_CONNECTORS = frozenset(("and", "the", "of"))
+
+_DOTTED = re.compile(r"(?<=\b[^\W\d_])\.\s*(?=[^\W\d_]\.)")
+_BETWEEN_DIGITS = re.compile(r"(?<!\d)[.,'](?=.)|[.,'](?!\d)")
+_SPACED_SIGNS = re.compile(r"[\"()\[\]_;]|(?<=[^\W\d])-(?=[^\W\d])")
+
+
+def parse_name(text: str) -> str | None:
+    """Read a name without its legal form, so that ``Helio GmbH`` is ``helio``."""
+    joined = _DOTTED.sub(".", text).replace("&", " and ").replace("\u2019", "'")
+    words = _SPACED_SIGNS.sub(" ", _BETWEEN_DIGITS.sub("", joined)).split()
+    while len(words) > 1 and _is_form(words[-1]) and _names_something(words[:-1]):
+        words.pop()
+        if words[-1] == "and" and len(words) > 1:  # GmbH & Co. KG
+            words.pop()
+    return fold(" ".join(words)) or None
+
+
+def _is_form(word: str) -> bool:
+    return word in _CAPITAL_FORMS or fold(word) in _FORMS
+
+
+def _names_something(words: list[str]) -> bool:
+    return any(fold(word) not in _CONNECTORS for word in words)

@@ -1,0 +1,39 @@
+"""The tables of what agents remember.
+
+``tenancy`` (who), ``policies`` (what is asked of a fact), ``memory`` (facts,
+claims, slots, fences), ``logs`` (events and serves, append-only) and ``work``
+(jobs, idempotency, embedding models). Constraints that Django cannot say
+(composite keys, row-level security, partial unique and covering indexes,
+grants) are SQL files in ``records/sql``. See docs/schema.md for the map.
+"""
+
+from .logs import Event, Recall, Serve
+from .memory import Address, Claim, Fence, MemoryRecord, Slot, Standing, Tally
+from .policies import PredicatePolicy
+from .tenancy import ApiKey, Partition, Session, SessionTotals, Source, SourceRun, Workspace
+from .work import EmbeddingModel, Feedback, IdempotencyKey, JobRun
+
+__all__ = [
+    "Address",
+    "ApiKey",
+    "Claim",
+    "EmbeddingModel",
+    "Event",
+    "Feedback",
+    "Fence",
+    "IdempotencyKey",
+    "JobRun",
+    "MemoryRecord",
+    "Partition",
+    "PredicatePolicy",
+    "Recall",
+    "Serve",
+    "Session",
+    "SessionTotals",
+    "Slot",
+    "Source",
+    "SourceRun",
+    "Standing",
+    "Tally",
+    "Workspace",
+]

@@ -1,0 +1,3 @@
+DROP TABLE serve;
+DROP TABLE recall;
+DROP TABLE event;
