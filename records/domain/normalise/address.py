@@ -54,9 +54,10 @@ _SHORT = {
     "10th": "tenth",
 }
 _WORD = {word: short for short, words in _SHORT.items() for word in words.split()}
-_STREET_WORDS = frozenset(
-    "st rd ave blvd dr ln ct pl sq ter pkwy hwy cres cl gdns gr cir aly trl".split()
-)
+_STREET_WORDS = {
+    *("st", "rd", "ave", "blvd", "dr", "ln", "ct", "pl", "sq", "ter", "pkwy", "hwy", "cres"),
+    *("cl", "gdns", "gr", "cir", "aly", "trl"),
+}
 _DIRECTIONS = {
     "north": "n",
     "south": "s",
@@ -96,6 +97,6 @@ def parse_address(text: str) -> str | None:
 def _directions(words: list[str]) -> list[str]:
     """Shorten ``North`` in ``North Main Street`` but not in ``North Street``."""
     return [
-        _DIRECTIONS[word] if word in _DIRECTIONS and not (after in _STREET_WORDS) else word
+        _DIRECTIONS[word] if word in _DIRECTIONS and after not in _STREET_WORDS else word
         for word, after in zip(words, [*words[1:], ""], strict=True)
     ]

@@ -19,8 +19,8 @@ _HOST = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a
 _MAX_EMAIL = 320
 
 _PHONE_SHAPE = re.compile(
-    r"(?:tel[:.]? ?|phone[:.]? ?)?(\+?[\d ()./\-]{5,40}(?:,? ?(?:ext\.?|extension|x|;ext=) ?\d{1,7})?)",
-    re.IGNORECASE,
+    r"(?:tel[:.]? ?|phone[:.]? ?)?"
+    r"(\+?[\d ()./-]{5,40}(?:,? ?(?:ext\.?|extension|x|;ext=) ?\d{1,7})?)"
 )
 
 

@@ -73,7 +73,7 @@ def parse_date(text: str) -> str | None:
 
 
 def as_day(text: str) -> date | None:
-    """The calendar day in a value that ``parse_date`` reads to the day, else ``None``."""
+    """Return the calendar day in a value that ``parse_date`` reads to the day, else ``None``."""
     written = parse_date(text)
     if written is None or not re.match(r"\d{4}-\d\d-\d\d", written):
         return None
@@ -103,7 +103,7 @@ def _day_and_month(first: int, second: int, year: int) -> str | None:
 
 
 def _instant(folded: str) -> str | None:
-    """A date with a time: midnight is the day itself, anything else keeps its time."""
+    """Read a date with a time: midnight is the day itself, anything else keeps its time."""
     try:
         instant = datetime.fromisoformat(folded.upper())
         if instant.tzinfo is not None:

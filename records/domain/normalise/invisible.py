@@ -48,7 +48,17 @@ _STANDARD_BASE = re.compile(
 )
 _MONGOLIAN = re.compile("[\u1800-\u180a\u1810-\u18af]")
 
-_ZWNJ, _ZWJ, _KEYCAP = "\u200c", "\u200d", "\u20e3"
+# Which variation selectors mean something after which characters.
+_SELECTORS = (
+    ("\ufe00", "\ufe0d", _STANDARD_BASE),
+    ("\ufe0e", "\ufe0f", _EMOJI),
+    ("\u180b", "\u180d", _MONGOLIAN),
+    ("\u180f", "\u180f", _MONGOLIAN),
+    ("\U000e0100", "\U000e01ef", _IDEOGRAPH),
+)
+
+_ZWNJ, _ZWJ = "\u200c", "\u200d"
+_PRESENTATION, _KEYCAP, _KEYCAP_BASES = "\ufe0e\ufe0f", "\u20e3", frozenset("0123456789#*")
 _VIRAMA_CLASS = 9  # canonical combining class of every virama
 
 
@@ -77,20 +87,12 @@ def remove_invisible(text: str) -> tuple[str, tuple[Invisible, ...]]:
 
 
 def _is_needed(char: str, kept: list[str], text: str, position: int) -> bool:
-    before = kept[-1] if kept else ""
     if char in (_ZWNJ, _ZWJ):
         return _is_joiner_needed(char, kept, text, position)
-    if "\ufe0e" <= char <= "\ufe0f":
-        if before in "0123456789#*" and before:
-            return text[position + 1 : position + 2] == _KEYCAP
-        return bool(_EMOJI.match(before))
-    if "\ufe00" <= char <= "\ufe0d":
-        return bool(_STANDARD_BASE.match(before))
-    if "\U000e0100" <= char <= "\U000e01ef":
-        return bool(_IDEOGRAPH.match(before))
-    if char in "\u180b\u180c\u180d\u180f":
-        return bool(_MONGOLIAN.match(before))
-    return False
+    before = kept[-1] if kept else ""
+    if char in _PRESENTATION and before in _KEYCAP_BASES:
+        return text[position + 1 : position + 2] == _KEYCAP
+    return any(first <= char <= last and base.match(before) for first, last, base in _SELECTORS)
 
 
 def _is_joiner_needed(char: str, kept: list[str], text: str, position: int) -> bool:
@@ -103,7 +105,7 @@ def _is_joiner_needed(char: str, kept: list[str], text: str, position: int) -> b
 
 
 def _base_before(kept: list[str]) -> tuple[str, bool]:
-    """The character that the marks before this place sit on, and whether a virama is one."""
+    """Find the character that the marks before this place sit on, and a virama among them."""
     after_virama = False
     for char in reversed(kept):
         if unicodedata.category(char)[0] != "M":

@@ -22,7 +22,7 @@ CURRENCIES = frozenset(
     MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF
     SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD
     TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
-    BTC ETH USDC USDT""".split()
+    BTC ETH USDC USDT""".split()  # noqa: SIM905 - a list of 160 codes reads better as text
 )
 _SYMBOLS = {
     "us$": "USD",
@@ -95,8 +95,15 @@ _WORDS = {
     "swiss franc": "CHF",
     "swiss francs": "CHF",
 }
-_CURRENCY = {code.lower(): code for code in CURRENCIES} | _SYMBOLS | _WORDS
-_DOLLARS = frozenset("USD CAD AUD NZD HKD SGD TWD MXN BRL ARS CLP COP".split())
+_DOLLARS = frozenset(
+    ("USD", "CAD", "AUD", "NZD", "HKD", "SGD", "TWD", "MXN", "BRL", "ARS", "CLP", "COP")
+)
+_CURRENCY = (
+    {code.lower(): code for code in CURRENCIES}
+    | {f"{code.lower()}$": code for code in _DOLLARS}
+    | _SYMBOLS
+    | _WORDS
+)
 
 _SCALES = {
     "k": 3, "thousand": 3,
@@ -149,14 +156,14 @@ def parse_money(text: str) -> str | None:
 
 
 def currency_of(text: str) -> str | None:
-    """The ISO code in a value that ``parse_money`` understands, ``None`` without one."""
+    """Return the ISO code in a value that ``parse_money`` understands, ``None`` without one."""
     written = parse_money(text)
     code = written.partition(" ")[0] if written else ""
     return code if code in CURRENCIES else None
 
 
 def amount_of(text: str) -> Decimal | None:
-    """The number in a value that ``parse_money`` understands, without currency and period."""
+    """Return the number in a value that ``parse_money`` understands, and nothing else."""
     written = parse_money(text)
     if written is None:
         return None
@@ -173,7 +180,7 @@ def _split_per(text: str) -> tuple[str, list[str]]:
 
 
 def _one_currency(front: str | None, back: str | None) -> str | None:
-    """The currency that both ends name; empty when none does, ``None`` when they disagree."""
+    """Find the currency both ends name; empty when none does, ``None`` if they disagree."""
     named = {_CURRENCY[name] for name in (front, back) if name}
     if len(named) == 2 and "$" in named:
         named.discard("$")

@@ -15,21 +15,24 @@ from records.domain.normalise.text import fold
 _FORMS = frozenset(
     """inc incorporated corp corporation co company ltd limited llc llp plc gmbh mbh kgaa ohg sarl
     sasu srl bv oyj aps asa pty pte pvt jsc pjsc ooo zao oao spółka sro kft zrt doo dd eood ltda
-    sdn bhd kabushiki kaisha""".split()
+    sdn bhd kabushiki kaisha""".split()  # noqa: SIM905 - a long list reads better as text
 )
 # Short ones count only in capitals or with dots, or Maria Sa would be Maria.
-_CAPITAL_FORMS = frozenset("AG AB AS A/S SA SE SL NV KG KK LP OY UG SAS SPA SNC EV SC".split())
+_CAPITAL_FORMS = frozenset(
+    ("AG", "AB", "AS", "A/S", "SA", "SE", "SL", "NV", "KG", "KK", "LP", "OY", "UG", "SAS", "SPA")
+)
 _CONNECTORS = frozenset(("and", "the", "of"))
 
 _DOTTED = re.compile(r"(?<=\b[^\W\d_])\.\s*(?=[^\W\d_]\.)")
-_BETWEEN_DIGITS = re.compile(r"(?<!\d)[.,'](?=.)|[.,'](?!\d)")
-_SPACED_SIGNS = re.compile(r"[\"()\[\]_;]|(?<=[^\W\d])-(?=[^\W\d])")
+# Between digits a sign is part of the number: 1.5 is not 15.
+_DROPPED = re.compile(r"(?<!\d)[.']|[.'](?!\d)")
+_SPACED = re.compile(r"[\"()\[\]_;]|(?<!\d),|,(?!\d)|(?<=[^\W\d])-(?=[^\W\d])")
 
 
 def parse_name(text: str) -> str | None:
     """Read a name without its legal form, so that ``Helio GmbH`` is ``helio``."""
     joined = _DOTTED.sub(".", text).replace("&", " and ").replace("\u2019", "'")
-    words = _SPACED_SIGNS.sub(" ", _BETWEEN_DIGITS.sub("", joined)).split()
+    words = _DROPPED.sub("", _SPACED.sub(" ", joined)).split()
     while len(words) > 1 and _is_form(words[-1]) and _names_something(words[:-1]):
         words.pop()
         if words[-1] == "and" and len(words) > 1:  # GmbH & Co. KG

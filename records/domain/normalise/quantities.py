@@ -87,7 +87,7 @@ def parse_number(text: str) -> str | None:
 
 
 def magnitude(text: str) -> Decimal | None:
-    """The number in a value that ``parse_number`` understands, without its unit."""
+    """Return the number in a value that ``parse_number`` understands, without its unit."""
     written = parse_number(text)
     return None if written is None else Decimal(written.partition(" ")[0])
 

@@ -92,7 +92,10 @@ _FOLDED = (
 
 # Symbols in which only the case tells one unit from another, and what they are written as.
 # A target is either a unit above or a symbol of this table, so that the result reads as itself.
-_CASED = {symbol: symbol for symbol in "mW MW mV MV mA MA mJ MJ Kb Mb Gb Tb M K".split()} | {
+_CASED = {
+    symbol: symbol
+    for symbol in ("mW", "MW", "mV", "MV", "mA", "MA", "mJ", "MJ", "Kb", "Mb", "Gb", "Tb", "M", "K")
+} | {
     "kB": "kb",
     "KB": "kb",
     "MB": "mb",
@@ -117,7 +120,9 @@ def resolve_unit(text: str) -> str | None:
     known = _FOLDED.get(folded)
     if known is not None:
         return known
-    if not _SHAPE.fullmatch(text) or folded.count(" ") >= _MAX_WORDS:
+    if not (text[0].isalpha() or text[0] in "%°") or not _SHAPE.fullmatch(text):
+        return None
+    if folded.count(" ") >= _MAX_WORDS:
         return None
     return _singular(folded)
 

@@ -60,7 +60,6 @@ def _path(path: str) -> str:
     kept: list[str] = []
     for segment in _escapes(path).split("/"):
         if segment == "..":
-            del kept[1:][-1:]
             if len(kept) > 1:
                 kept.pop()
         elif segment != ".":
