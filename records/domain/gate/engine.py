@@ -38,6 +38,7 @@ BASE_MACROS: Mapping[str, str] = {
     "w": r"[\pL\pN_'-]+",
 }
 
+_BLANK = r"(?:\s+)"
 _MACRO = re.compile(r"\{([a-z][a-z_]*)\}")
 _LAYOUT = re.compile(r"\n[ \t]*")
 
@@ -80,7 +81,7 @@ def _blanks(source: str) -> str:
         elif char == "]":
             in_class = False
         elif char == " " and not in_class:
-            parts.append(r"\s+")
+            parts.append(_BLANK)
             continue
         parts.append(char)
     return "".join(parts)
@@ -88,7 +89,7 @@ def _blanks(source: str) -> str:
 
 def squeeze(source: str) -> str:
     """Return a pattern that also matches when the blanks between words are gone."""
-    return source.replace(r"\s+", r"\s*").replace(r"\b", "")
+    return source.replace(_BLANK, r"\s*").replace(r"\b", "")
 
 
 def _options() -> re2.Options:

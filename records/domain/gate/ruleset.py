@@ -165,7 +165,10 @@ class Ruleset:
 
     def _sources(self, rule: Rule) -> list[str]:
         try:
-            return [expand(pattern, macros=self.macros) for pattern in rule.patterns]
+            sources = [expand(pattern, macros=self.macros) for pattern in rule.patterns]
+            if rule.own:
+                Engine(sources)  # so that a fault is reported with the rule's name
+            return sources
         except PatternError as fault:
             raise RuleError(f"{rule.id}: {fault}") from fault
 
@@ -185,10 +188,7 @@ class Ruleset:
             replace(rule, own=True) if isinstance(rule, Rule) else Rule.from_mapping(rule, own=True)
             for rule in rules
         ]
-        try:
-            return Ruleset([*self.rules, *added], macros=self.macros, number=self.number)
-        except PatternError as fault:
-            raise RuleError(str(fault)) from fault
+        return Ruleset([*self.rules, *added], macros=self.macros, number=self.number)
 
     def rule(self, rule_id: str) -> Rule | None:
         """Return the rule of that id, if this set has it."""

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 from records.domain.gate.lexicon import english
 
-# A sentence, a labelled part or a line ends here. Linear: one class after another.
+# A sentence, a labelled part or a line ends here. Linear: the look-behind keeps a run of
+# marks from being tried again at each of them, every other class is bounded or matches at once.
 _BREAK = re.compile(
-    r"[.!?;:]+[\"')\]]*\s+|[\n\x1f]+\s*|[\u3002\uff01\uff1f\uff1b]+|<!--|-->|[>)]\s|<[^<>]{0,80}>"
+    r"(?<![.!?;:])[.!?;:]++[\"')\]]*+\s+|[\n\x1f]+\s*|[\u3002\uff01\uff1f\uff1b]+|<!--|-->|[>)]\s|<[^<>]{0,80}>"
 )
 _EDGE = "#*>`_\"'([{|-–—•.,!~=\u200b \t:;)]}<"
 _NUMBERING = re.compile(r"(?:step\s+)?[0-9a-z]{1,2}[.)]\s+|(?:step\s+\w{1,5}\s*[:.-]\s*)", re.I)

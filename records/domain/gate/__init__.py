@@ -1,0 +1,11 @@
+"""The gate: does a write read as a short declarative fact, and may its source say so?
+
+Owns the verdict on one write, as a pure function of fact, context, policy and
+ruleset. Must not touch Django, the database or the clock. Start with
+``judge.py``; ``docs/gate.md`` tells the whole story.
+"""
+
+from records.domain.gate.judge import check, worst
+from records.domain.gate.ruleset import Rule, RuleError, Ruleset, default_ruleset
+
+__all__ = ["Rule", "RuleError", "Ruleset", "check", "default_ruleset", "worst"]

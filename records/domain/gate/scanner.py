@@ -1,0 +1,242 @@
+"""Runs the rules and the mood reading over every view of a fact.
+
+Owns the order of the scan and the way from a hit to a finding. Must not decide
+the outcome of the write (``judge.py``), nor who may say it (``who.py``).
+
+The ordinary fact must cost microseconds: all fields are joined into one text
+and scanned once, a value that its content repeats is not scanned twice, and
+further views are built only on a sign that they would differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from records.domain.facts import Fact, Finding, GateContext, Outcome
+from records.domain.gate import shape
+from records.domain.gate.engine import BORDER
+from records.domain.gate.folding import fold, fold_with_origin
+from records.domain.gate.quoting import is_reported
+from records.domain.gate.ruleset import Rule, Ruleset
+from records.domain.gate.spans import Piece, View, excerpt
+from records.domain.gate.views import Readings, needs_more, readings
+
+# Predicates whose value is free text; for others a value in title case is a name.
+FREE_TEXT = frozenset(
+    "note notes memory fact facts remark comment message text content summary observation "
+    "description instruction reminder".split()
+)
+_JOINED_VALUE = 400  # characters of the value that can complete an order split over fields
+_SESSION_TEXTS = 6  # earlier writes joined with this one
+
+_MOODS: dict[str, tuple[str, str]] = {
+    "shape.order": ("medium", "Reads as an order or a request, not as a fact about its subject."),
+    "shape.delayed_order": (
+        "high",
+        "Reads as a standing order: something is to be done when a condition comes true.",
+    ),
+    "shape.prohibition": ("high", "Forbids the reader something instead of stating a fact."),
+    "shape.question": ("medium", "Asks a question; a question is not a fact."),
+}
+
+
+def scan(fact: Fact, context: GateContext, ruleset: Ruleset) -> Iterator[Finding]:
+    """Yield the findings of all text rules, over all views of all fields."""
+    pieces, scanned = _pieces(fact)
+    is_ascii = scanned.isascii()
+    folded = scanned.lower() if is_ascii else fold(scanned)
+    hits = ruleset.engine.match(folded)
+    if hits:
+        yield from _plain_hits(pieces, hits, ruleset)
+    yield from _moods(fact)
+    if needs_more(folded, is_ascii=is_ascii):
+        for piece in pieces:
+            if piece.field != "fact":
+                yield from _further_views(piece, ruleset)
+    if fact.evidence:
+        yield from _evidence(fact.evidence, ruleset)
+    if context.recent_texts:
+        yield from _session(fact, context, ruleset)
+
+
+def _pieces(fact: Fact) -> tuple[list[Piece], str]:
+    """Join the fields to scan; leave out what another field already contains."""
+    value, content = fact.value, fact.content
+    texts = [("value", value)]
+    if content and content != value:
+        texts.append(("content", content))
+    if not (content.startswith(fact.subject) and content.endswith(value)):
+        texts.append(("fact", f"{fact.subject} {fact.predicate} {value[:_JOINED_VALUE]}"))
+    if fact.tags:
+        texts.append(("tags", "\n".join(fact.tags)))
+    pieces: list[Piece] = []
+    at = 0
+    for name, text in texts:
+        pieces.append(Piece(name, text, at))
+        at += len(text) + 1
+    return pieces, BORDER.join(text for _, text in texts)
+
+
+def _plain_hits(pieces: list[Piece], hits: object, ruleset: Ruleset) -> Iterator[Finding]:
+    """Find which field each hit is in; the fields are scanned one by one only now."""
+    seen: set[tuple[str, str]] = set()
+    for piece in pieces:
+        folded, origin = fold_with_origin(piece.text)
+        name = "raw" if folded == piece.text.lower() else "folded"
+        view = View(name, piece.field, folded, origin)
+        for finding in _view_hits(view, piece.text, ruleset):
+            rule = ruleset.rule(finding.rule)
+            if piece.field == "fact" and (rule is None or rule.scope != "joined"):
+                continue
+            key = (finding.rule, finding.matched.lower())
+            if key not in seen:
+                seen.add(key)
+                yield finding
+
+
+def _view_hits(
+    view: View, original: str, ruleset: Ruleset, *, squeezed: bool = False
+) -> Iterator[Finding]:
+    engine = ruleset.squeezed_engine if squeezed else ruleset.engine
+    owners = ruleset.squeezed_owners if squeezed else ruleset.owners
+    done: set[str] = set()
+    for index in engine.match(view.text):
+        rule = owners[index]
+        if rule.id in done:
+            continue
+        for start, end in engine.spans(index, view.text):
+            span = view.locate(start, end)
+            reported = rule.quotable and is_reported(view.text, (start, end))
+            yield _finding(rule, view, original, span, reported=reported)
+            if not reported:
+                done.add(rule.id)
+                break
+
+
+def _finding(
+    rule: Rule, view: View, original: str, span: tuple[int, int], *, reported: bool
+) -> Finding:
+    reason = rule.reason
+    if reported:
+        reason = f"Quoted in a report, so noted only: {reason}"
+    return Finding(
+        rule=rule.id,
+        outcome=Outcome.ALLOW if reported else rule.outcome,
+        severity="info" if reported else rule.severity,
+        field=view.field,
+        view=view.name,
+        span=span,
+        matched=excerpt(original, span),
+        reason=reason,
+    )
+
+
+def _moods(fact: Fact) -> Iterator[Finding]:
+    value, content = fact.value, fact.content
+    named = fact.predicate.lower() not in FREE_TEXT and shape.looks_like_title(value)
+    if not named:
+        for mood in shape.moods(value):
+            yield _mood_finding(mood, "value", "raw", value, (mood.start, mood.end))
+    if content and content != value:
+        head = content.startswith(fact.subject)
+        if head and content.endswith(value) and len(content) <= len(value) + 100:
+            return  # the content only puts the subject before the value
+        for mood in shape.moods(content, skip_first=head):
+            yield _mood_finding(mood, "content", "raw", content, (mood.start, mood.end))
+
+
+def _mood_finding(
+    mood: shape.Mood, field: str, view: str, original: str, span: tuple[int, int]
+) -> Finding:
+    severity, reason = _MOODS[mood.rule]
+    return Finding(
+        rule=mood.rule,
+        outcome=Outcome.QUARANTINE,
+        severity=severity,
+        field=field,
+        view=view,
+        span=span,
+        matched=excerpt(original, span),
+        reason=reason,
+    )
+
+
+def _further_views(piece: Piece, ruleset: Ruleset) -> Iterator[Finding]:
+    more = readings(piece.field, piece.text)
+    yield from _character_findings(piece, more)
+    for view in more.views:
+        folded, origin = fold_with_origin(view.text)
+        if view.origin is not None:
+            origin = [view.origin[place] for place in origin]
+        scanned = View(view.name, view.field, folded, origin, view.whole)
+        yield from _view_hits(scanned, piece.text, ruleset)
+        if view.name not in ("leet", "rot13", "reversed"):
+            for mood in shape.moods(view.text):
+                span = view.locate(mood.start, mood.end)
+                yield _mood_finding(mood, piece.field, view.name, piece.text, span)
+    for view in more.squeezed:
+        yield from _view_hits(view, piece.text, ruleset, squeezed=True)
+
+
+def _character_findings(piece: Piece, more: Readings) -> Iterator[Finding]:
+    in_words = sum(run.in_word for run in more.invisible)
+    for run in more.invisible:
+        channel = run.kind in ("tags", "selectors", "override")
+        held = channel or in_words >= 2 or run.span[1] - run.span[0] >= 4
+        yield Finding(
+            rule=f"invisible.{run.kind}",
+            outcome=Outcome.QUARANTINE if held else Outcome.ALLOW,
+            severity="high" if channel else "medium" if held else "info",
+            field=piece.field,
+            view="raw",
+            span=run.span,
+            matched=f"{run.span[1] - run.span[0]} invisible characters",
+            reason=_INVISIBLE[run.kind],
+        )
+    for span in more.mixed_words[:8]:
+        yield Finding(
+            rule="confusable.mixed_word",
+            outcome=Outcome.QUARANTINE,
+            severity="medium",
+            field=piece.field,
+            view="confusables",
+            span=span,
+            matched=piece.text[span[0] : span[1]],
+            reason="A word mixes Latin letters with look-alikes from another script.",
+        )
+
+
+_INVISIBLE = {
+    "tags": "Invisible tag characters spell hidden text.",
+    "selectors": "A run of variation selectors carries hidden text.",
+    "override": "A direction override shows the text in another order than it is stored.",
+    "joiner": "Invisible joiners stand where no script needs them.",
+    "format": "Invisible characters stand inside the text.",
+}
+
+
+def _evidence(evidence: str, ruleset: Ruleset) -> Iterator[Finding]:
+    """Scan the excerpt for outright attacks only: talk may well contain requests."""
+    folded, origin = fold_with_origin(evidence)
+    view = View("raw", "evidence", folded, origin)
+    for finding in _view_hits(view, evidence, ruleset):
+        if finding.severity == "critical":
+            yield finding
+
+
+def _session(fact: Fact, context: GateContext, ruleset: Ruleset) -> Iterator[Finding]:
+    """Read this write as the continuation of the session's last ones."""
+    earlier = " ".join(context.recent_texts[-_SESSION_TEXTS:]) + " "
+    own = fact.content or fact.value
+    field = "content" if fact.content else "value"
+    before = fold(earlier)
+    folded, origin = fold_with_origin(own)
+    text = before + folded
+    for index in ruleset.engine.match(text):
+        rule = ruleset.owners[index]
+        for start, end in ruleset.engine.spans(index, text):
+            if start < len(before) < end:
+                view = View("session", field, folded, origin)
+                span = view.locate(0, end - len(before))
+                yield _finding(rule, view, own, span, reported=False)
+                break

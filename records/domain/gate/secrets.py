@@ -1,0 +1,222 @@
+"""Credentials: finding them, and never repeating them.
+
+Owns the detection of secrets in a text: own linear patterns for well-known
+formats, detect-secrets' detectors for the rest, and entropy beside a word such
+as "token". Must not put a secret into any finding, log or exception: callers get
+positions and a kind. Read ``judge.py`` for what a secret does to a write.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import re2
+
+# Published samples that documentation quotes; they open nothing.
+_SAMPLES = (
+    "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",  # the token of jwt.io
+    "AKIAIOSFODNN7EXAMPLE",
+    "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+)
+
+_FORMATS: tuple[tuple[str, str], ...] = (
+    ("private key", r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"),
+    ("AWS access key", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
+    ("GitHub token", r"\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_[A-Za-z0-9_]{40,}"),
+    ("GitLab token", r"\bglpat-[A-Za-z0-9_-]{18,}"),
+    ("Slack token", r"\bxox[abeprs]-[A-Za-z0-9-]{10,}|\bxapp-[0-9]-[A-Za-z0-9-]{20,}"),
+    ("Slack webhook", r"hooks\.slack\.com/services/[A-Za-z0-9]{6,}/[A-Za-z0-9]{6,}/[A-Za-z0-9]{16,}"),
+    ("Stripe key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
+    ("OpenAI key", r"\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{20,}"),
+    ("Anthropic key", r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
+    ("Google key", r"\bAIza[A-Za-z0-9_-]{35}\b|\bya29\.[A-Za-z0-9_-]{20,}"),
+    ("SendGrid key", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+    ("Twilio key", r"\b(?:SK|AC)[0-9a-f]{32}\b"),
+    ("npm token", r"\bnpm_[A-Za-z0-9]{36}\b"),
+    ("PyPI token", r"\bpypi-[A-Za-z0-9_-]{40,}"),
+    ("Hugging Face token", r"\bhf_[A-Za-z0-9]{30,}"),
+    ("Telegram bot token", r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}\b"),
+    ("JSON web token", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    ("password in a URL", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{1,64}:[^\s/:@]{3,64}@[^\s/]"),
+    ("bearer token", r"(?i)\bbearer\s+[A-Za-z0-9._~+/-]{20,}=*"),
+    ("Azure key", r"(?i)AccountKey=[A-Za-z0-9+/=]{40,}"),
+)  # fmt: skip
+
+# A word that announces a secret, at most a few words, then the value.
+_ANNOUNCED = (
+    r"(?i)(?:\b|_)(?:pass(?:word|phrase|code|wd)|passwort|kennwort|mot de passe|contrase(?:n|ñ)a|senha"
+    r"|пароль|密码|パスワード|pwd|pin(?: code| number)?|cvv|cvc|api[ _-]?key|secret(?:[ _-]?(?:key|token))?"
+    r"|access[ _-]?(?:key|token)|auth[ _-]?token|private[ _-]?key|client[ _-]?secret|token"
+    r"|credentials?|recovery (?:code|phrase)|seed phrase|otp)\b"
+    r"[\"'`]?(?:\s+(?:for|of|to|on)\s+\S{1,40}(?:\s+\S{1,40}){0,3})?"
+    r"\s*(?:is(?: now| always)?|was|=|:|：|=>|ist|est|es|é|到|是)\s*[\"'`]?([^\s\"'`,;]{4,200})"
+)
+_NOT_SECRET = re2.compile(
+    r"(?i)^(?:[a-z]+|[A-Z0-9_]+|https?://.*|[<\[{$%*(].*|\S*[*•x]{4,}\S*|[a-z_./-]+(?:\(\))?"
+    r"|[0-9]{1,3}|[0-9]{4}-[0-9]{2}-[0-9]{2}|v?[0-9]+(?:\.[0-9]+)+|base64url.*|[0-9]+-[a-z]+)[.!?]?$"
+)
+_PREFILTER = re2.compile(
+    r"(?i)[a-z0-9+/_=-]{20}|-----begin|://[^\s/:@]{1,64}:|pass(?:w|p|c)|kennwort|contrase|senha"
+    r"|pwd|\bpin\b|cvv|cvc|key|secret|token|credential|seed phrase|\botp\b|mot de passe|xox"
+    r"|пароль|密码|パスワード"
+)
+_LONG = re2.compile(r"[A-Za-z0-9+/_=-]{20,}")
+_CONTEXT = re2.compile(
+    r"(?i)(?:key|token|secret|passw|credential|bearer|auth|login)[^\n]{0,40}$"
+)
+_PUBLIC = re2.compile(
+    r"(?i)(?:sha-?\d*|md5|checksum|digest|hash|commit|uuid|etag|fingerprint|revision|order|ticket"
+    r"|tracking|image/|base64|base32)[^\n]{0,40}$"
+)
+_MAX_FOR_LIBRARY = 20_000  # characters; the library's patterns are not ours to trust on more
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Where a credential stands and what kind it is; never the credential."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def find(text: str) -> list[Secret]:
+    """Return the credentials of a text, left to right and without overlaps."""
+    if not _PREFILTER.search(text):
+        return []
+    found = [*_formats(text), *_announced(text), *_entropy(text), *_library(text), *_mnemonic(text)]
+    found = [hit for hit in found if not _is_sample(text, hit)]
+    return _without_overlaps(found)
+
+
+def redact(text: str, secrets: list[Secret]) -> str:
+    """Return the text with every secret replaced by the name of its kind."""
+    parts: list[str] = []
+    at = 0
+    for secret in secrets:
+        parts += (text[at : secret.start], f"[{secret.kind} removed]")
+        at = secret.end
+    return "".join([*parts, text[at:]])
+
+
+def _is_sample(text: str, hit: Secret) -> bool:
+    matched = text[hit.start : hit.end]
+    return any(sample in matched for sample in _SAMPLES)
+
+
+def _without_overlaps(found: list[Secret]) -> list[Secret]:
+    merged: list[Secret] = []
+    for hit in sorted(found, key=lambda hit: (hit.start, -hit.end, hit.kind)):
+        if merged and hit.start < merged[-1].end:
+            last = merged[-1]
+            merged[-1] = Secret(last.kind, last.start, max(last.end, hit.end))
+        else:
+            merged.append(hit)
+    return merged
+
+
+@functools.cache
+def _compiled() -> tuple[tuple[str, Any], ...]:
+    return tuple((kind, re2.compile(pattern)) for kind, pattern in _FORMATS)
+
+
+@functools.cache
+def _announced_pattern() -> Any:
+    return re2.compile(_ANNOUNCED)
+
+
+def _formats(text: str) -> Iterator[Secret]:
+    for kind, pattern in _compiled():
+        for found in pattern.finditer(text):
+            yield Secret(kind, *found.span())
+    if "-----BEGIN" in text:
+        start = text.find("-----BEGIN")
+        close = text.find("-----END", start)
+        if "PRIVATE KEY" in text[start : start + 64]:
+            yield Secret("private key", start, len(text) if close < 0 else min(len(text), close + 64))
+
+
+def _announced(text: str) -> Iterator[Secret]:
+    for found in _announced_pattern().finditer(text):
+        value = found.group(1)
+        if _NOT_SECRET.search(value) or not _looks_chosen(value.rstrip(".!?)")):
+            continue
+        start, end = found.span(1)
+        yield Secret("password or key", start, end)
+
+
+def _looks_chosen(value: str) -> bool:
+    """Say whether a word is likely a chosen password: it mixes kinds of characters."""
+    kinds = (
+        any(char.islower() for char in value)
+        + any(char.isupper() for char in value)
+        + any(char.isdigit() for char in value)
+        + any(not char.isalnum() for char in value)
+    )
+    return (kinds >= 2 and len(value) >= 5 and any(char.isdigit() for char in value)) or (
+        value.isdigit() and len(value) >= 4
+    )
+
+
+def entropy(text: str) -> float:
+    """Return Shannon's entropy in bits per character."""
+    size = len(text)
+    counts = [text.count(char) for char in set(text)]
+    return -sum(count / size * math.log2(count / size) for count in counts)
+
+
+def _entropy(text: str) -> Iterator[Secret]:
+    for found in _LONG.finditer(text):
+        token = found.group()[:400]
+        start, end = found.span()
+        if not (any(c.isdigit() for c in token) and any(c.isalpha() for c in token)):
+            continue
+        is_hex = all(char in "0123456789abcdefABCDEF" for char in token)
+        enough = (is_hex and len(token) >= 32 and entropy(token) > 3.0) or entropy(token) > 3.9
+        before = text[max(0, start - 60) : start]
+        if enough and _CONTEXT.search(before) and not _PUBLIC.search(before):
+            yield Secret("high-entropy token", start, end)
+
+
+@functools.cache
+def _plugins() -> tuple[Any, ...]:
+    """Return detect-secrets' format detectors; its keyword and entropy ones are too eager."""
+    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
+
+    skipped = {"KeywordDetector", "Base64HighEntropyString", "HexHighEntropyString",
+               "IPPublicDetector", "BasicAuthDetector", "CloudantDetector", "SoftlayerDetector",
+               "IbmCloudIamDetector", "IbmCosHmacDetector", "JwtTokenDetector"}  # fmt: skip
+    mapping = get_mapping_from_secret_type_to_class()
+    return tuple(
+        plugin() for _, plugin in sorted(mapping.items()) if plugin.__name__ not in skipped
+    )
+
+
+def _library(text: str) -> Iterator[Secret]:
+    if len(text) > _MAX_FOR_LIBRARY or not _LONG.search(text):
+        return
+    for plugin in _plugins():
+        for value in plugin.analyze_string(text):
+            start = text.find(value) if isinstance(value, str) and value else -1
+            if start >= 0:
+                yield Secret(str(plugin.secret_type).lower(), start, start + len(value))
+
+
+_MNEMONIC_SIZES = (12, 15, 18, 21, 24)
+
+
+def _mnemonic(text: str) -> Iterator[Secret]:
+    """Find a wallet's seed phrase where the text announces one."""
+    lowered = text.lower()
+    at = max(lowered.find("seed phrase"), lowered.find("recovery phrase"))
+    if at < 0:
+        return
+    border = text.find(":", at)
+    words = text[border + 1 :].split() if border >= 0 else []
+    plain = [word for word in words if word.isalpha() and word.islower() and 3 <= len(word) <= 8]
+    if len(words) in _MNEMONIC_SIZES and len(plain) == len(words):
+        yield Secret("seed phrase", border + 1, len(text))
