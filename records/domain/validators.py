@@ -82,14 +82,14 @@ def spec_problems(spec: Spec) -> list[str]:
     faults = [
         f"{name}: unknown setting of {kind}"
         for name in spec
-        if name not in ("kind", "outcome", *rule.settings)
+        if name not in {"kind", "outcome", *rule.settings}
     ]
     if spec.get("outcome", "quarantine") not in ("quarantine", "reject"):
         faults.append("outcome: must be quarantine or reject")
     if rule.settings and not any(name in spec for name in rule.settings) and not rule.optional:
         faults.append(f"{kind}: needs {' or '.join(rule.settings)}")
-    for name in rule.settings:
-        if name in spec and (fault := _SETTINGS[name](spec[name])):
+    for name, bad in rule.settings.items():
+        if name in spec and (fault := bad(spec[name])):
             faults.append(f"{name}: {fault}")
     return faults
 
@@ -235,14 +235,25 @@ def _compiled(pattern: str) -> Any:
 # The settings. Each checker returns what is wrong with one, or None.
 
 
-def _bad_bound(bound: Any) -> str | None:
-    if isinstance(bound, str) and _is_day(bound):
-        return None
+def _bad_number(bound: Any) -> str | None:
     try:
         finite = not isinstance(bound, bool) and Decimal(str(bound)).is_finite()
     except InvalidOperation:
         finite = False
-    return None if finite else "must be a number, or a date as YYYY-MM-DD"
+    return None if finite else "must be a number"
+
+
+def _bad_length(limit: Any) -> str | None:
+    whole = isinstance(limit, int) and not isinstance(limit, bool) and limit > 0
+    return None if whole else "must be a whole number above 0"
+
+
+def _bad_day(day: Any) -> str | None:
+    try:
+        date.fromisoformat(day)
+    except (ValueError, TypeError):
+        return "must be a date as YYYY-MM-DD"
+    return None
 
 
 def _bad_pattern(pattern: Any) -> str | None:
@@ -262,45 +273,27 @@ def _bad_list(listed: Any) -> str | None:
     return "must be a list of texts, at least one"
 
 
-def _is_day(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
-_SETTINGS: dict[str, Callable[[Any], str | None]] = {
-    "min": _bad_bound,
-    "max": _bad_bound,
-    "re2": _bad_pattern,
-    "values": _bad_list,
-    "schemes": _bad_list,
-    "codes": _bad_list,
-}
-
-
 class _Rule(NamedTuple):
     broken: Callable[[_Case], str | None]
-    settings: tuple[str, ...] = ()
-    optional: bool = False
+    settings: Mapping[str, Callable[[Any], str | None]] = {}
+    optional: bool = False  # whether it runs without any of its settings
 
 
 _RULES: dict[str, _Rule] = {
-    "range": _Rule(_range, ("min", "max")),
-    "pattern": _Rule(_pattern, ("re2",)),
-    "one_of": _Rule(_one_of, ("values",)),
-    "max_length": _Rule(_max_length, ("max",)),
-    "min_length": _Rule(_min_length, ("min",)),
+    "range": _Rule(_range, {"min": _bad_number, "max": _bad_number}),
+    "pattern": _Rule(_pattern, {"re2": _bad_pattern}),
+    "one_of": _Rule(_one_of, {"values": _bad_list}),
+    "max_length": _Rule(_max_length, {"max": _bad_length}),
+    "min_length": _Rule(_min_length, {"min": _bad_length}),
     "date": _Rule(_date),
     "date_not_future": _Rule(_date_not_future),
-    "date_range": _Rule(_date_range, ("min", "max")),
+    "date_range": _Rule(_date_range, {"min": _bad_day, "max": _bad_day}),
     "number": _Rule(_number),
     "email": _Rule(_email),
     "phone": _Rule(_phone),
-    "url_scheme": _Rule(_url_scheme, ("schemes",), optional=True),
+    "url_scheme": _Rule(_url_scheme, {"schemes": _bad_list}, optional=True),
     "country": _Rule(_country),
-    "currency": _Rule(_currency, ("codes",), optional=True),
+    "currency": _Rule(_currency, {"codes": _bad_list}, optional=True),
     "timezone": _Rule(_timezone),
     "iban": _Rule(_iban),
 }
