@@ -7,9 +7,12 @@ they do is in ``records/tasks.py`` and ``audits/tasks.py``.
 from __future__ import annotations
 
 import os
+import signal
+import warnings
 from typing import Any
 
 from celery import Celery
+from celery.exceptions import SecurityWarning
 from celery.signals import setup_logging, worker_process_init
 from kombu import Queue
 
@@ -17,6 +20,9 @@ from memconsole.embedded.leash import die_with_parent
 from memconsole.schedule import MAINTENANCE_TASKS, SCHEDULE
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memconsole.settings")
+
+# Celery warns root of pickled tasks; ours are JSON only.
+warnings.filterwarnings("ignore", category=SecurityWarning)
 
 app = Celery("memconsole")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -54,4 +60,4 @@ def _use_our_logging(**_: Any) -> None:
 @worker_process_init.connect
 def _end_with_worker(**_: Any) -> None:
     """End a pool process with its worker, also after kill -9."""
-    die_with_parent()
+    die_with_parent(signal.SIGKILL)

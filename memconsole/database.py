@@ -48,7 +48,7 @@ def embedded_aliases(home: DataHome, name: str) -> dict[str, Alias]:
     Web and workers log in as themselves; the owner has no log-in, so its alias
     is the superuser in that role.
     """
-    place = {"NAME": name, "HOST": str(home.sockets), "PORT": "5432", "PASSWORD": ""}
+    place = {"NAME": name, "HOST": str(home.postgres_sockets), "PORT": "5432", "PASSWORD": ""}
     logins = {"default": APP, "owner": "postgres", "maintenance": MAINTENANCE}
     return {
         alias: _in_role(_alias(**place, USER=login), ROLES[alias])

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 from memconsole.celery import app
 
 logger = logging.getLogger(__name__)
-BROKER_TIMEOUT_SECONDS = 2.0
+BROKER_TIMEOUT_SECONDS = 2
 
 
 @require_safe

@@ -44,9 +44,10 @@ def postgres() -> Iterator[Postgres]:
     home = test_home()
     home.prepare()
     server = Postgres(home)
-    with (home.run / "starting.lock").open("w") as starting, (home.run / "users.lock").open(
-        "w"
-    ) as users:
+    with (
+        (home.run / "starting.lock").open("w") as starting,
+        (home.run / "users.lock").open("w") as users,
+    ):
         fcntl.flock(starting, fcntl.LOCK_EX)
         fcntl.flock(users, fcntl.LOCK_SH)
         server.start_detached(TEST_TUNING)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SOCKET_PATH_LIMIT = 103  # bytes that sun_path holds on macOS; Linux holds 107
-LONGEST_SOCKET_NAME = ".s.PGSQL.5432.lock"
+LONGEST_SOCKET_NAME = "pg/.s.PGSQL.5432.lock"
 DEFAULT_HOME = Path(__file__).resolve().parent.parent.parent / ".data"
 
 
@@ -76,6 +76,11 @@ class DataHome:
         digest = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:12]
         return Path(tempfile.gettempdir()) / f"memconsole-{os.getuid()}-{digest}"
 
+    @property
+    def postgres_sockets(self) -> Path:
+        """The folder of PostgreSQL's socket: whoever may enter it may be any database role."""
+        return self.sockets / "pg"
+
     def prepare(self) -> None:
         """Create the folders that everything else expects, readable by nobody else.
 
@@ -95,6 +100,7 @@ class DataHome:
                 f" ({error.strerror or 'permission denied'}):"
                 " give this user write permission, or set MEMCONSOLE_HOME to another folder."
             ) from error
+        make_private(self.sockets, mode=mode)
 
     def secret_key(self) -> str:
         """Return the key kept in this home, made on the first call.
@@ -124,7 +130,7 @@ class DataHome:
         except FileExistsError:
             pass
         finally:
-            os.unlink(draft)
+            Path(draft).unlink()
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -149,7 +155,7 @@ class DataHome:
             yield
 
 
-def make_private(folder: Path, *, uid: int | None = None) -> None:
+def make_private(folder: Path, *, uid: int | None = None, mode: int = 0o700) -> None:
     """Create ``folder`` for one account only; StartError when somebody else made it first.
 
     The fallback for sockets lies in a folder that everybody may write, where
@@ -157,7 +163,7 @@ def make_private(folder: Path, *, uid: int | None = None) -> None:
     """
     owner = os.geteuid() if uid is None else uid
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
         found = folder.lstat()
         if os.geteuid() == 0 and stat.S_ISDIR(found.st_mode) and found.st_uid in (0, owner):
             os.chown(folder, owner, -1)
@@ -167,7 +173,7 @@ def make_private(folder: Path, *, uid: int | None = None) -> None:
                 f"The folder {folder} belongs to another account:"
                 " remove it, or set MEMCONSOLE_HOME to another folder."
             )
-        folder.chmod(0o700)
+        folder.chmod(mode)
     except OSError as error:
         raise StartError(
             f"The folder {folder} cannot be made ({error.strerror}):"

@@ -19,6 +19,8 @@ from pathlib import Path
 
 CODE = Path(__file__).resolve().parent.parent.parent
 
+PLAIN_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LC_ALL", "TZ")
+
 PR_SET_PDEATHSIG = 1
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 47, 2
 PR_SET_KEEPCAPS = 8
@@ -64,10 +66,12 @@ def command(
     stop_signal: str | None = "TERM",
     account: str | None = None,
     search_everywhere: bool = False,
+    bare: bool = False,
 ) -> list[str]:
     """Return the command line that runs ``words`` on a leash, to be run in ``environment()``.
 
     The parent's death sends ``stop_signal``; with None the process may outlive it.
+    ``bare`` hides our environment, which holds secrets that a server needs not know.
     """
     prefix = [sys.executable, "-m", "memconsole.embedded.leash"]
     if stop_signal is not None:
@@ -76,6 +80,8 @@ def command(
         prefix += ["--account", account]
     if search_everywhere:
         prefix += ["--search-everywhere"]
+    if bare:
+        prefix += ["--bare"]
     return [*prefix, "--", *words]
 
 
@@ -118,6 +124,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--signal", default=None)
     parser.add_argument("--account")
     parser.add_argument("--search-everywhere", action="store_true")
+    parser.add_argument("--bare", action="store_true")
     parser.add_argument("words", nargs="+")
     options = parser.parse_args(arguments)
     parent = os.getppid()
@@ -126,7 +133,8 @@ def main(arguments: Sequence[str]) -> None:
     # After the change of account, which would clear it.
     if options.signal:
         die_with_parent(signal.Signals[f"SIG{options.signal}"], parent=parent)
-    os.execv(options.words[0], options.words)
+    kept = {name: os.environ[name] for name in PLAIN_VARIABLES if name in os.environ}
+    os.execve(options.words[0], options.words, kept if options.bare else dict(os.environ))
 
 
 if __name__ == "__main__":

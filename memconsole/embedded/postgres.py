@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
+from typing import ClassVar
 
+import psutil
 import psycopg
 
 from memconsole.embedded import leash
@@ -60,6 +62,7 @@ class Postgres:
     """The embedded server of one data home."""
 
     home: DataHome
+    name: ClassVar[str] = "postgres"
 
     @property
     def data(self) -> Path:
@@ -115,7 +118,7 @@ class Postgres:
         A creation cut short leaves nothing that a next start would mistake for
         a database: it happens beside the final place and is renamed into it.
         """
-        make_private(self.home.sockets, uid=self.account.pw_uid if self.account else None)
+        make_private(self.home.postgres_sockets, uid=self.account.pw_uid if self.account else None)
         found = self._found_version()
         if found == MAJOR_VERSION:
             return
@@ -137,7 +140,11 @@ class Postgres:
             *("--locale", "C", "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8"),
         ]
         outcome = subprocess.run(
-            self._as_account(words), capture_output=True, text=True, check=False, cwd="/",
+            self._as_account(words),
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd="/",
             env=leash.environment(),
         )
         if outcome.returncode != 0:
@@ -178,7 +185,7 @@ class Postgres:
     def connect(self, database: str) -> psycopg.Connection:
         """Return an autocommit connection as the superuser."""
         return psycopg.connect(
-            host=str(self.home.sockets),
+            host=str(self.home.postgres_sockets),
             port=PORT,
             user=SUPERUSER,
             dbname=database,
@@ -198,11 +205,25 @@ class Postgres:
         other program is not a live server.
         """
         try:
-            pid = int((self.data / "postmaster.pid").read_text().splitlines()[0])
-            os.kill(pid, 0)
+            pid = int(self._pid_file.read_text().splitlines()[0])
         except (OSError, ValueError, IndexError):
             return None
-        return pid if _is_postgres(pid) else None
+        return pid if self._is_ours(pid) else None
+
+    def clear_the_way(self) -> None:
+        """Undo what a killed instance left: stop its server, forget a process id now reused.
+
+        The caller holds the home, so nobody else can be using the server.
+        """
+        self.stop()
+        try:
+            pid = int(self._pid_file.read_text().splitlines()[0])
+        except (OSError, ValueError, IndexError):
+            return
+        # PostgreSQL copes with a dead process's file but not with a number that
+        # some other program has got since. Its shared memory still guards the data.
+        if psutil.pid_exists(pid) and not self._is_ours(pid):
+            self._pid_file.unlink(missing_ok=True)
 
     def start_detached(self, tuning: dict[str, str]) -> None:
         """Start the server in the background unless it runs already, and wait for it.
@@ -243,9 +264,25 @@ class Postgres:
             while self.running_pid() == pid and time.monotonic() < deadline:
                 time.sleep(0.05)
 
+    @property
+    def _pid_file(self) -> Path:
+        return self.data / "postmaster.pid"
+
+    def _is_ours(self, pid: int) -> bool:
+        """Return whether process ``pid`` is a server on this data directory."""
+        try:
+            process = psutil.Process(pid)
+            return (
+                process.status() != psutil.STATUS_ZOMBIE
+                and process.name() == "postgres"
+                and str(self.data) in process.cmdline()
+            )
+        except psutil.Error:
+            return False
+
     def _server_words(self, tuning: dict[str, str] | None) -> list[str]:
         words = [str(self.binaries / "postgres"), "-D", str(self.data)]
-        words += ["-k", str(self.home.sockets), "-p", str(PORT)]
+        words += ["-k", str(self.home.postgres_sockets), "-p", str(PORT)]
         for name, value in {**TUNING, **(tuning or {})}.items():
             words += ["-c", f"{name}={value}"]
         return words
@@ -259,11 +296,12 @@ class Postgres:
             stop_signal=stop_signal if leashed else None,
             account=account.pw_name if account else None,
             search_everywhere=account is not None and not self._may_pass(account),
+            bare=True,
         )
 
     def _may_pass(self, account: pwd.struct_passwd) -> bool:
         """Return whether ``account`` can walk to the binaries and the data by itself."""
-        places = {self.binaries.resolve(), self.home.root.resolve(), self.home.sockets.parent}
+        places = {self.binaries.resolve(), self.home.root.resolve(), self.home.sockets.resolve()}
         folders = {folder for place in places for folder in (place, *place.parents)}
         return all(
             folder.stat().st_mode & 0o001 or folder.stat().st_uid == account.pw_uid
@@ -298,13 +336,3 @@ def tail(path: Path, lines: int = 20) -> str:
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else "no reason given"
-
-
-def _is_postgres(pid: int) -> bool:
-    import psutil
-
-    try:
-        process = psutil.Process(pid)
-        return process.status() != psutil.STATUS_ZOMBIE and process.name() == "postgres"
-    except psutil.Error:
-        return False

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
+from urllib.parse import quote
 
 from memconsole.embedded import leash
 from memconsole.embedded.home import DataHome, StartError
@@ -28,6 +30,7 @@ class Valkey:
     """The embedded broker of one data home."""
 
     home: DataHome
+    name: ClassVar[str] = "valkey"
 
     @property
     def socket(self) -> Path:
@@ -37,7 +40,7 @@ class Valkey:
     @property
     def url(self) -> str:
         """The URL that Celery connects to."""
-        return f"redis+socket://{self.socket}"
+        return f"redis+socket://{quote(str(self.socket))}"
 
     @property
     def log_file(self) -> Path:
@@ -64,7 +67,7 @@ class Valkey:
         words += ["--dir", str(self.home.run), "--daemonize", "no"]
         # A full queue must refuse new work, never drop queued work silently.
         words += ["--maxmemory", "256mb", "--maxmemory-policy", "noeviction"]
-        return leash.command(words)
+        return leash.command(words, bare=True)
 
     def answers(self) -> bool:
         """Return whether a broker answers on the socket."""
@@ -77,10 +80,14 @@ class Valkey:
         except OSError:
             return False
 
-    def wait_until_ready(self, seconds: float = 15.0) -> None:
-        """Return when the broker answers; StartError after ``seconds``."""
+    def wait_until_ready(
+        self, *, alive: Callable[[], bool] = lambda: True, seconds: float = 15.0
+    ) -> None:
+        """Return when the broker answers; StartError after ``seconds`` or once it is gone."""
         deadline = time.monotonic() + seconds
         while not self.answers():
+            if not alive():
+                raise StartError(f"Valkey stopped while starting: see {self.log_file}.")
             if time.monotonic() > deadline:
                 raise StartError(
                     f"Valkey did not answer within {seconds:.0f} s: see {self.log_file}."

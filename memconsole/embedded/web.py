@@ -37,7 +37,9 @@ def require_free_port(host: str, port: int) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
     except socket.gaierror as error:
-        raise StartError(f"The address {host} is unknown: set MEMCONSOLE_HOST to one of this machine's.") from error
+        raise StartError(
+            f"The address {host} is unknown: set MEMCONSOLE_HOST to one of this machine."
+        ) from error
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise StartError(

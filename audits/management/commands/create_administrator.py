@@ -1,0 +1,50 @@
+"""Make the first administrator of the console, once.
+
+Owns the first account only; people after that are made in the console. The
+password is shown here and nowhere else, and is kept hashed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import IntegrityError
+
+from audits.models import User
+
+PASSWORD_VARIABLE = "MEMCONSOLE_ADMIN_PASSWORD"  # noqa: S105 (the variable's name)
+
+
+class Command(BaseCommand):
+    """Make an administrator unless there is one."""
+
+    help = f"Make the first administrator, with {PASSWORD_VARIABLE} or a generated password."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Let the name be chosen."""
+        parser.add_argument("--username", default="admin")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the log-in when it is made; on a later run, what still has to be known."""
+        given = os.environ.get(PASSWORD_VARIABLE, "")
+        found = User.objects.filter(is_superuser=True, is_active=True).first()
+        if found is None:
+            self._create(options["username"], given)
+        elif given and not found.check_password(given):
+            self.stdout.write(
+                f"The password of {found.username} is not {PASSWORD_VARIABLE}, which counts only at"
+                f" the first start. To change it: python manage.py changepassword {found.username}"
+            )
+
+    def _create(self, username: str, given: str) -> None:
+        password = given or secrets.token_urlsafe(12)
+        try:
+            User.objects.create_superuser(username, "", password)
+        except IntegrityError:
+            return  # another process was first, and has shown its password
+        shown = f"the one in {PASSWORD_VARIABLE}" if given else f"{password}  (shown only now)"
+        self.stdout.write(f"Administrator: {username}   Password: {shown}")
