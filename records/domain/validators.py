@@ -220,8 +220,8 @@ def _iban(case: _Case) -> str | None:
 
 
 _TIMEZONE = re.compile(
-    r"(?:[A-Z][A-Za-z]+(?:/[A-Za-z_+-]+){1,2}|(?:UTC|GMT|Z)?(?:[+-]\d{1,2}(?::?[0-5]\d)?)?"
-    r"|[A-Z]{2,5}|(?:[A-Z][a-z]+ ){1,3}(?:Standard |Daylight |Summer )?Time)",
+    r"(?:[A-Z][A-Za-z]+(?:/[A-Za-z_+-]+){1,2}|(?:UTC|GMT)?[+-]\d{1,2}(?::?[0-5]\d)?"
+    r"|[A-Z]{1,5}|(?:[A-Z][a-z]+ ){1,3}(?:Standard |Daylight |Summer )?Time)",
     re.IGNORECASE,
 )
 _IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
@@ -229,7 +229,9 @@ _IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
 
 @lru_cache(maxsize=512)
 def _compiled(pattern: str) -> Any:
-    return re2.compile(pattern)
+    options = re2.Options()
+    options.log_errors = False  # the policy editor shows them
+    return re2.compile(pattern, options)
 
 
 # The settings. Each checker returns what is wrong with one, or None.
@@ -262,7 +264,8 @@ def _bad_pattern(pattern: Any) -> str | None:
     try:
         _compiled(pattern)
     except re2.error as error:
-        return f"is no RE2 pattern: {error}"
+        reason = error.args[0] if error.args else ""
+        return f"is no RE2 pattern: {reason.decode() if isinstance(reason, bytes) else reason}"
     return None
 
 
