@@ -225,7 +225,10 @@ class Tally(models.Model):
 
 
 class Standing(models.Model):
-    """Where the clock has put a record: fresh, fading, stale or expired, as of a job's run."""
+    """Where the clock has put a record: fresh, fading, stale or expired, as of a job's run.
+
+    The ``..._next_at`` columns say when a job looks again; null means never.
+    """
 
     record_id = models.UUIDField(primary_key=True)
     workspace = models.ForeignKey(
@@ -237,6 +240,8 @@ class Standing(models.Model):
     validity = models.TextField(default="fresh", db_default="fresh")
     age = models.TextField(default="fresh", db_default="fresh")
     since = models.DateTimeField()
+    validity_next_at = models.DateTimeField(null=True)
+    age_next_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "standing"

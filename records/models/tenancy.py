@@ -84,6 +84,7 @@ class Source(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     expected_every = models.DurationField(null=True)
     last_run_at = models.DateTimeField(null=True)
+    overdue_since = models.DateTimeField(null=True)
     suspended_at = models.DateTimeField(null=True)
     suspended_by = models.TextField(null=True)
     suspended_reason = models.TextField(null=True)

@@ -15,7 +15,11 @@ from .tenancy import Workspace
 
 
 class JobRun(models.Model):
-    """One run of one job: where it is, what it changed, how long it took."""
+    """One run of one job: where it is, what it changed, how long it took.
+
+    ``attempt`` counts the workers that have taken the run; only the newest may
+    move it. A run that changes nothing is taken over by the next one.
+    """
 
     id = models.UUIDField(primary_key=True)
     workspace = models.ForeignKey(
@@ -26,6 +30,8 @@ class JobRun(models.Model):
     cursor: models.JSONField[Any, Any] = models.JSONField(default=dict)
     changed: models.JSONField[Any, Any] = models.JSONField(default=dict)
     error = models.TextField(default="", db_default="")
+    attempt = models.IntegerField(default=1, db_default=1)
+    requested_by = models.TextField(default="", db_default="")
     started_at = models.DateTimeField(db_default=Now())
     heartbeat_at = models.DateTimeField(db_default=Now())
     finished_at = models.DateTimeField(null=True)
