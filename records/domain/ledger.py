@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from .facts import Cardinality, Decision, HoldReason, Outcome, Status
+from .facts import Cardinality, Decision, Outcome, Status
 from .reconcile import FenceReach, Incoming, Known, Plan, Surroundings, decide
 
 
@@ -63,6 +63,8 @@ class Applied:
     record: Known | None
     superseded: tuple[UUID, ...] = ()
     rechecked: tuple[UUID, ...] = ()
+    status: Status | None = None
+    seen_count: int = 0
 
 
 class Ledger:
@@ -156,18 +158,18 @@ class Ledger:
         echo = plan.decision is Decision.ECHOED
         self._count_claim(new, target, item, held=held, echo=echo)
         if held or echo:
-            return Applied(plan.decision, target)
+            return _applied(plan.decision, target)
         is_first = (new.session_id, new.source_id) not in target.claimants
         target.claimants.add((new.session_id, new.source_id))
         target.seen_count += 1
         if plan.decision is not Decision.REINFORCED:
-            return Applied(plan.decision, target)
+            return _applied(plan.decision, target)
         self._reinforce(new, target, is_first=is_first)
         former = self._addressed(new)
         if former is not None:
             self._supersede(former, target)
         self._point(new, target)
-        return Applied(plan.decision, target, (former.id,) if former else ())
+        return _applied(plan.decision, target, (former.id,) if former else ())
 
     def _reinforce(self, new: Incoming, target: Known, *, is_first: bool) -> None:
         if new.seen_at > target.last_seen:
@@ -219,7 +221,7 @@ class Ledger:
         self._point(new, record)
         self._count_claim(new, record, item)
         rechecked = self._recheck(new) if plan.decision is Decision.UPDATED else ()
-        return Applied(plan.decision, record, tuple(k.id for k in plan.supersede), rechecked)
+        return _applied(plan.decision, record, tuple(k.id for k in plan.supersede), rechecked)
 
     def _supersede(self, old: Known, successor: Known) -> None:
         self._leave(old)
@@ -303,6 +305,13 @@ def _change(record: Known, name: str, value: object) -> None:
         record.changed.add(name)
 
 
-def hold_reason_of(record: Known) -> HoldReason | None:
-    """Return the reason why a record is held, or ``None`` when it is not."""
-    return HoldReason(record.hold_reason) if record.hold_reason else None
+def _applied(
+    decision: Decision,
+    record: Known,
+    superseded: tuple[UUID, ...] = (),
+    rechecked: tuple[UUID, ...] = (),
+) -> Applied:
+    """Say what was done, as of this write: a later one of the batch may change the record."""
+    return Applied(
+        decision, record, superseded, rechecked, status=record.status, seen_count=record.seen_count
+    )

@@ -1,0 +1,301 @@
+"""The one way in: everything that adds or restates a fact goes through here.
+
+    shape -> policy and identity -> gate -> slots locked in order -> ledger -> one transaction
+
+Owns the order of steps. The rules are pure (``domain``), the statements are
+``store.py``'s. A batch and single writes give the same outcome, and a batch
+costs a constant number of statements. Acts of people are ``curate.py``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from pgvector import HalfVector
+
+from records import embeddings, store
+from records.access import Access
+from records.domain import canonical
+from records.domain.facts import Cardinality, Fact, GateContext, Outcome, Status
+from records.domain.gate import Ruleset, check
+from records.domain.ledger import Ledger
+from records.drafts import Draft, draft, incoming, redact
+from records.fences import fence_key, keyed_fingerprint
+from records.items import NotFound, Refused, WriteItem, Written
+from records.policies import book
+from records.queries import Row, cursor
+from records.rulesets import ruleset
+from records.saving import save, written
+from records.scope import partition_scope
+from records.shape import Shaped, shape
+
+log = logging.getLogger(__name__)
+
+RECENT_TEXTS = 8  # how many of a session's last writes on a subject the gate reads joined
+RECENT_WINDOW = timedelta(hours=1)
+
+
+def write_fact(item: WriteItem, *, access: Access, now: datetime | None = None) -> Written | Refused:
+    """Write one fact; see ``write_facts``."""
+    return write_facts([item], access=access, now=now)[0]
+
+
+def write_facts(
+    items: Sequence[WriteItem],
+    *,
+    access: Access,
+    now: datetime | None = None,
+    approved: frozenset[str] = frozenset(),
+) -> list[Written | Refused]:
+    """Write facts and say for each, in order, what was done with it.
+
+    One transaction: everything well-formed is stored with its claims and
+    events, or, if the database fails, nothing. A malformed item comes back as
+    ``Refused`` and takes no other down. Raises ``NotFound`` when an item names
+    a partition out of the access's reach. ``approved`` fingerprints were
+    judged by a person: the gate's hold and fences do not stop them.
+    """
+    now = now or datetime.now(UTC)
+    results: list[Written | Refused | None] = [None] * len(items)
+    well_formed: list[tuple[int, Shaped]] = []
+    for place, item in enumerate(items):
+        found = shape(item, now=now)
+        if isinstance(found, tuple):
+            results[place] = Refused(found)
+            continue
+        if not access.reaches(found.partition):
+            raise NotFound(f"partition {found.partition}")
+        well_formed.append((place, found))
+    if well_formed:
+        partitions = {access.partition_id(s.partition): s.partition for _, s in well_formed}
+        with partition_scope(access.workspace_id, partitions), cursor() as cur:
+            _write(cur, well_formed, partitions, results, access, now, approved)
+    return [one for one in results if one is not None]
+
+
+def _write(
+    cur: psycopg.Cursor[Row],
+    well_formed: Sequence[tuple[int, Shaped]],
+    partitions: dict[UUID, str],
+    results: list[Written | Refused | None],
+    access: Access,
+    now: datetime,
+    approved: frozenset[str],
+) -> None:
+    policies = book(access.workspace_id)
+    drafts = [
+        draft(place, shaped, policies=policies, access=access, now=now)
+        for place, shaped in well_formed
+    ]
+    new_partitions = store.ensure_partitions(cur, access.workspace_id, partitions)
+    _ensure_origins(cur, drafts, access)
+    rules = ruleset(access.workspace_id)
+    _judge(cur, drafts, rules, new_partitions, access, now)
+    _embed(cur, drafts, access)
+    ledger = _load(cur, drafts, access, now)
+    for one in drafts:
+        is_approved = one.identity.fingerprint in approved
+        one.applied = ledger.apply(incoming(one, is_approved=is_approved), item=one.item)
+    save(cur, ledger, drafts, new_partitions=new_partitions, access=access, now=now)
+    for one in drafts:
+        results[one.item] = written(one)
+
+
+def _ensure_origins(cur: psycopg.Cursor[Row], drafts: Sequence[Draft], access: Access) -> None:
+    """Make new sources and sessions, and tell each draft its source's tier."""
+    names = sorted({d.source for d in drafts})
+    ids = [canonical.source_id(access.workspace_id, name) for name in names]
+    sources = store.load_sources(cur, access.workspace_id, names, ids)
+    sessions: dict[UUID, tuple[Any, ...]] = {}
+    for one in drafts:
+        one.origin = sources[one.source]
+        sessions.setdefault(
+            one.session_id,
+            (
+                one.session_id,
+                one.partition_id,
+                one.session_name,
+                one.synthesised,
+                one.shaped.agent,
+                one.shaped.extracted_by,
+            ),
+        )
+    store.ensure_sessions(cur, access.workspace_id, list(sessions.values()))
+
+
+def _judge(
+    cur: psycopg.Cursor[Row],
+    drafts: Sequence[Draft],
+    rules: Ruleset,
+    new_partitions: Sequence[UUID],
+    access: Access,
+    now: datetime,
+) -> None:
+    """Let the gate judge every draft, each in the context that the ones before it made."""
+    old = [d for d in drafts if d.partition_id not in new_partitions]
+    recent, counts = _recent(cur, old, now)
+    corroboration = _corroboration(cur, [d for d in old if d.policy.sensitive])
+    for one in drafts:
+        shaped, view = one.shaped, one.source_view
+        key = (one.session_id, one.identity.subject_key)
+        fact = Fact(
+            subject=shaped.subject,
+            predicate=shaped.predicate,
+            value=shaped.value,
+            content=shaped.content,
+            evidence=shaped.evidence,
+            tags=shaped.tags,
+        )
+        context = GateContext(
+            tier=view.tier,
+            derived=shaped.is_derived,
+            recent_texts=tuple(recent[key][-RECENT_TEXTS:]),
+            session_writes=counts[one.session_id],
+            corroborating_sessions=corroboration.get(
+                (one.partition_id, one.identity.fingerprint), 0
+            ),
+        )
+        one.verdict = check(fact, context=context, policy=one.policy, ruleset=rules, now=now)
+        if one.verdict.redacted:
+            redact(one, access=access)
+        recent[key].append(one.shaped.value)
+        counts[one.session_id] += 1
+
+
+def _recent(
+    cur: psycopg.Cursor[Row], drafts: Sequence[Draft], now: datetime
+) -> tuple[dict[tuple[UUID, str], list[str]], dict[UUID, int]]:
+    """Return the sessions' last writes by subject, and how many they wrote in the last hour."""
+    recent: dict[tuple[UUID, str], list[str]] = defaultdict(list)
+    counts: dict[UUID, int] = defaultdict(int)
+    sessions = sorted({d.session_id for d in drafts})
+    if not sessions:
+        return recent, counts
+    cur.execute(
+        """SELECT s.id, r.subject_key, r.value, r.id FROM unnest(%s::uuid[]) AS s (id)
+           CROSS JOIN LATERAL (
+               SELECT m.id, m.subject_key, m.value FROM claim c JOIN memory_record m ON m.id = c.record_id
+               WHERE c.session_id = s.id AND c.last_at > %s AND m.status <> 'erased'
+               ORDER BY c.record_id DESC LIMIT 64) r
+           ORDER BY s.id, r.id""",
+        [sessions, now - RECENT_WINDOW],
+    )
+    for session_id, subject_key, value, _ in cur.fetchall():
+        recent[session_id, subject_key].append(value)
+        counts[session_id] += 1
+    return recent, counts
+
+
+def _corroboration(
+    cur: psycopg.Cursor[Row], drafts: Sequence[Draft]
+) -> dict[tuple[UUID, str], int]:
+    """Return how many independent origins claim each sensitive fact already."""
+    if not drafts:
+        return {}
+    cur.execute(
+        """SELECT r.partition_id, r.fingerprint, r.corroboration
+           FROM unnest(%s::uuid[], %s::text[]) AS w (p, f)
+           JOIN memory_record r ON r.partition_id = w.p AND r.fingerprint = w.f
+            AND r.status IN ('active', 'quarantined')""",
+        [[d.partition_id for d in drafts], [d.identity.fingerprint for d in drafts]],
+    )
+    return {(row[0], row[1]): row[2] for row in cur}
+
+
+def _embed(cur: psycopg.Cursor[Row], drafts: Sequence[Draft], access: Access) -> None:
+    """Give every draft that may become a record its vector, before any lock is taken.
+
+    A provider that fails costs the vector, never the fact: the row shows that
+    it has none, text finds it, and a background job fills it in.
+    """
+    kept = [d for d in drafts if d.verdict.outcome is not Outcome.REJECT]
+    mine = [d for d in kept if d.shaped.embedding is None]
+    for one in kept:
+        if one.shaped.embedding is not None:
+            model = embeddings.caller_model(access.workspace_id, len(one.shaped.embedding))
+            one.vector, one.model = HalfVector(one.shaped.embedding), model.number
+    known = _known_fingerprints(cur, mine)
+    mine = [
+        d
+        for d in mine
+        if d.shaped.is_derived or (d.partition_id, d.identity.fingerprint) not in known
+    ]
+    if not mine:
+        return
+    texts = [
+        embeddings.embedding_text(
+            d.shaped.subject, d.identity.predicate, d.shaped.value, d.shaped.content
+        )
+        for d in mine
+    ]
+    try:
+        found = embeddings.embed(texts, workspace_id=access.workspace_id, kind="document")
+    except embeddings.EmbeddingError as error:
+        log.warning("facts are stored without embedding: %s", error)
+        return
+    for place, one in enumerate(mine):
+        one.vector = HalfVector(found.vectors[place])
+        one.model = found.model.number
+        one.vector_partial = bool(found.partial[place])
+
+
+def _known_fingerprints(
+    cur: psycopg.Cursor[Row], drafts: Sequence[Draft]
+) -> set[tuple[UUID, str]]:
+    if not drafts:
+        return set()
+    cur.execute(
+        """SELECT r.partition_id, r.fingerprint FROM unnest(%s::uuid[], %s::text[]) AS w (p, f)
+           JOIN memory_record r ON r.partition_id = w.p AND r.fingerprint = w.f
+            AND r.status IN ('active', 'quarantined')""",
+        [[d.partition_id for d in drafts], [d.identity.fingerprint for d in drafts]],
+    )
+    return {(row[0], row[1]) for row in cur}
+
+
+def _load(
+    cur: psycopg.Cursor[Row], drafts: Sequence[Draft], access: Access, now: datetime
+) -> Ledger:
+    """Lock what the drafts touch and load what they can meet."""
+    slots = {d.identity.slot_id: d.partition_id for d in drafts}
+    fresh = store.lock_slots(cur, access.workspace_id, slots)
+    addresses = {
+        d.identity.address_id: (d.partition_id, d.source_view.id, d.shaped.source_key)
+        for d in drafts
+        if d.identity.address_id is not None and d.shaped.source_key is not None
+    }
+    held = store.lock_addresses(cur, access.workspace_id, addresses, now) if addresses else {}
+    # A slot that did not exist holds nothing: most new facts need no look-up at all.
+    old = [d for d in drafts if d.identity.slot_id not in fresh]
+    fingerprints = sorted({(d.partition_id, d.identity.fingerprint) for d in old})
+    since: dict[UUID, datetime] = {}
+    for one in old:
+        if one.cardinality is Cardinality.ONE:
+            slot = one.identity.slot_id
+            since[slot] = min(since.get(slot, one.shaped.order_at), one.shaped.order_at)
+    dependents = sorted({slot for d in drafts for slot in d.dependent_slots})
+    known = store.load_known(
+        cur,
+        fingerprints=fingerprints,
+        slots=since,
+        dependents=dependents,
+        record_ids=set(held.values()),
+    )
+    same = {k.id: k for k in known.values() if k.status in (Status.ACTIVE, Status.QUARANTINED)}
+    sessions = sorted({d.session_id for d in drafts})
+    served: list[tuple[UUID, UUID]] = []
+    if same:
+        store.load_claimants(cur, same, sessions)
+        served = store.load_serves(cur, list(same), sessions, now)
+    fences = []
+    if fingerprints:
+        key = fence_key(access.workspace_id)
+        digests = [(p, f, keyed_fingerprint(key, f)) for p, f in fingerprints]
+        fences = store.load_fences(cur, digests, now)
+    return Ledger(known=known.values(), fences=fences, served=served, addresses=held, now=now)
