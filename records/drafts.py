@@ -83,9 +83,7 @@ def draft(
         identity=identity,
         id=uuid7(now),
         dependent_slots=tuple(
-            canonical.slot_id(
-                access.workspace_id, partition_id, identity.subject_key, dependent
-            )
+            canonical.slot_id(access.workspace_id, partition_id, identity.subject_key, dependent)
             for dependent in policy.dependents
         ),
     )

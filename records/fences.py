@@ -16,9 +16,7 @@ from django.db import connection
 def fence_key(workspace_id: UUID) -> bytes:
     """Return the key of the workspace's digests of erased facts; made on first use."""
     with connection.cursor() as plain:
-        plain.execute(
-            "SELECT settings->>'fence_key' FROM workspace WHERE id = %s", [workspace_id]
-        )
+        plain.execute("SELECT settings->>'fence_key' FROM workspace WHERE id = %s", [workspace_id])
         row = plain.fetchone()
         if row is None or row[0] is None:
             plain.execute(

@@ -50,9 +50,7 @@ def save(
         c.record_id for c in ledger.claims.values() if not c.held and not _is_first(c, ledger)
     }
     store.refresh_tallies(cur, sorted(restated))
-    store.point_addresses(
-        cur, {a: ledger.addresses[a] for a in sorted(ledger.moved_addresses)}
-    )
+    store.point_addresses(cur, {a: ledger.addresses[a] for a in sorted(ledger.moved_addresses)})
     store.count_fence_attempts(cur, ledger.tried_fences, now)
     _save_totals(cur, drafts, access, now)
     events.append(
@@ -140,9 +138,7 @@ def _save_records(
     return salts
 
 
-def _refresh_contents(
-    cur: psycopg.Cursor[Row], ledger: Ledger, drafts: Sequence[Draft]
-) -> None:
+def _refresh_contents(cur: psycopg.Cursor[Row], ledger: Ledger, drafts: Sequence[Draft]) -> None:
     """Let a source refresh the sentence it wrote: text, terms and vector together."""
     for one in drafts:
         record = one.applied.record if one.applied else None
@@ -291,7 +287,11 @@ def _displaced(one: Draft) -> list[Happening]:
         ),
         *(
             Happening(
-                "record.recheck", "record", target_id=old, reason="dependent", **common  # type: ignore[arg-type]
+                "record.recheck",
+                "record",
+                target_id=old,
+                reason="dependent",
+                **common,  # type: ignore[arg-type]
             )
             for old in applied.rechecked
         ),

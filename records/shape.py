@@ -236,8 +236,9 @@ def shape(item: WriteItem, *, now: datetime) -> Shaped | tuple[FieldError, ...]:
         if item.value is not None and not content:
             check.fail("subject", "is required with value", code="required")
         elif not content:
-            check.fail("content", "is required: give it, or subject, predicate and value",
-                       code="required")
+            check.fail(
+                "content", "is required: give it, or subject, predicate and value", code="required"
+            )
         subject, predicate, value = partition, NOTE, content
     else:
         if source_key and source:
@@ -291,6 +292,8 @@ def render(subject: str, predicate: str, value: str) -> str:
 
 def _says_something(text: str) -> bool:
     """Whether a text has a visible character: blanks and invisible ones say nothing."""
-    return text.isascii() and bool(text) or any(
-        unicodedata.category(char) not in ("Cf", "Zs", "Cc", "Mn") for char in text
+    return (
+        text.isascii()
+        and bool(text)
+        or any(unicodedata.category(char) not in ("Cf", "Zs", "Cc", "Mn") for char in text)
     )

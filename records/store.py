@@ -177,9 +177,7 @@ def ensure_sessions(
     )
 
 
-def lock_slots(
-    cur: psycopg.Cursor[Row], workspace_id: UUID, slots: dict[UUID, UUID]
-) -> set[UUID]:
+def lock_slots(cur: psycopg.Cursor[Row], workspace_id: UUID, slots: dict[UUID, UUID]) -> set[UUID]:
     """Lock the slots (id -> partition) until commit; return those that did not exist.
 
     One statement inserts the new and locks the old: DO UPDATE locks the row

@@ -41,7 +41,9 @@ RECENT_TEXTS = 8  # how many of a session's last writes on a subject the gate re
 RECENT_WINDOW = timedelta(hours=1)
 
 
-def write_fact(item: WriteItem, *, access: Access, now: datetime | None = None) -> Written | Refused:
+def write_fact(
+    item: WriteItem, *, access: Access, now: datetime | None = None
+) -> Written | Refused:
     """Write one fact; see ``write_facts``."""
     return write_facts([item], access=access, now=now)[0]
 
@@ -245,9 +247,7 @@ def _embed(cur: psycopg.Cursor[Row], drafts: Sequence[Draft], access: Access) ->
         one.vector_partial = bool(found.partial[place])
 
 
-def _known_fingerprints(
-    cur: psycopg.Cursor[Row], drafts: Sequence[Draft]
-) -> set[tuple[UUID, str]]:
+def _known_fingerprints(cur: psycopg.Cursor[Row], drafts: Sequence[Draft]) -> set[tuple[UUID, str]]:
     if not drafts:
         return set()
     cur.execute(
