@@ -54,6 +54,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "template_partials",
     "csp",
+    "ninja",
     "memconsole",
     "records",
     "audits",
@@ -61,6 +62,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "memconsole.logs.RequestIdMiddleware",
+    "memconsole.middleware.ApiErrors",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -161,6 +163,18 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60 if HTTPS else 0
 
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "").strip() or Valkey(HOME).url
+
+# Which model embeds texts; docs/recall.md says what happens when it changes.
+EMBEDDINGS = {
+    "provider": os.environ.get("MEMCONSOLE_EMBEDDINGS", "wordllama"),  # or openai, none
+    "url": os.environ.get("MEMCONSOLE_EMBEDDINGS_URL", "https://api.openai.com/v1"),
+    "key": os.environ.get("MEMCONSOLE_EMBEDDINGS_KEY", ""),
+    "model": os.environ.get("MEMCONSOLE_EMBEDDINGS_MODEL", "text-embedding-3-small"),
+    "dimensions": int(os.environ.get("MEMCONSOLE_EMBEDDINGS_DIMENSIONS", "512")),
+    # Whether the server takes a "dimensions" parameter and shortens its vectors itself.
+    "ask_dimensions": _flag("MEMCONSOLE_EMBEDDINGS_ASK_DIMENSIONS"),
+    "timeout": float(os.environ.get("MEMCONSOLE_EMBEDDINGS_TIMEOUT", "10")),  # seconds
+}
 
 LOGGING_CONFIG = "logging.config.dictConfig"
 LOGGING = logs.configuration(
