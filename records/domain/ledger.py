@@ -111,6 +111,42 @@ class Ledger:
             return self._claim(new, plan, plan.target, item)
         return self._add(new, plan, item)
 
+    def readmit(self, one: Known, *, address_id: UUID | None = None) -> Applied:
+        """Put a record that was held or taken out back in its place, as of now.
+
+        A person has decided that it is true, so confidence does not matter:
+        it takes its slot, unless the slot's present is newer, which it then
+        lines up behind.
+        """
+        assert one.status not in (Status.ACTIVE, Status.ERASED)
+        self._same.pop(one.fingerprint, None)
+        incumbent = None
+        if one.cardinality is Cardinality.ONE:
+            incumbent = next(
+                (k for k in self._live[one.slot_id] if k.cardinality is Cardinality.ONE), None
+            )
+        if incumbent is not None and one.order_at < incumbent.order_at:
+            self._line_up(one, incumbent)
+            one.changed |= {"superseded_by", "superseded_at"}
+            _change(one, "status", Status.SUPERSEDED)
+            self._enter(one)
+            return _applied(Decision.LATE, one)
+        replaced = [incumbent] if incumbent is not None else []
+        holder = self.known.get(self.addresses[address_id]) if address_id in self.addresses else None
+        if holder is not None and holder.is_live and holder.id != one.id and holder not in replaced:
+            replaced.append(holder)
+        for old in replaced:
+            self._supersede(old, one)
+        _change(one, "status", Status.ACTIVE)
+        _change(one, "superseded_by", None)
+        _change(one, "superseded_at", None)
+        self._enter(one)
+        if address_id is not None and self.addresses.get(address_id) != one.id:
+            self.addresses[address_id] = one.id
+            self.moved_addresses.add(address_id)
+        decision = Decision.UPDATED if replaced else Decision.ADDED
+        return _applied(decision, one, tuple(k.id for k in replaced))
+
     @property
     def tried_fences(self) -> list[FenceView]:
         """Return the fences that kept something out."""

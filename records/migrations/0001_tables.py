@@ -214,6 +214,7 @@ class Migration(migrations.Migration):
                 ("half_life_days", records.models.fields.Real(null=True)),
                 ("policy_version", models.IntegerField(db_default=0, default=0)),
                 ("status_at", models.DateTimeField()),
+                ("prior_status", models.TextField(db_default="", default="")),
                 ("superseded_by", models.UUIDField(null=True)),
                 ("superseded_at", models.DateTimeField(null=True)),
                 ("believed", records.models.fields.InstantMultirange()),

@@ -73,7 +73,8 @@ class MemoryRecord(models.Model):
     once an hour on reinforcement (``Tally.last_seen`` is exact).
     ``corroboration`` counts independent sessions and sources, up to 8, where
     the ranking factor is at its ceiling. ``trust`` is the best tier among the
-    claims (0 untrusted, 1 standard, 2 trusted). ``terms`` holds the first 160
+    claims (0 untrusted, 1 standard, 2 trusted). ``prior_status`` is where an
+    evicted record stood, so that restoring puts it back there. ``terms`` holds the first 160
     search terms, ``more_terms`` the rest. ``salt`` keys the digests that
     events keep; erasure destroys it.
     """
@@ -125,6 +126,7 @@ class MemoryRecord(models.Model):
     half_life_days = Real(null=True)
     policy_version = models.IntegerField(default=0, db_default=0)
     status_at = models.DateTimeField()
+    prior_status = models.TextField(default="", db_default="")
     superseded_by = models.UUIDField(null=True)
     superseded_at = models.DateTimeField(null=True)
     believed = InstantMultirange()
