@@ -244,7 +244,7 @@ def _embed(cur: psycopg.Cursor[Row], drafts: Sequence[Draft], access: Access) ->
     for place, one in enumerate(mine):
         one.vector = HalfVector(found.vectors[place])
         one.model = found.model.number
-        one.vector_partial = bool(found.partial[place])
+        one.vector_partial = place in found.partial
 
 
 def _known_fingerprints(cur: psycopg.Cursor[Row], drafts: Sequence[Draft]) -> set[tuple[UUID, str]]:
