@@ -3,8 +3,10 @@
 from django.urls import path
 
 from memconsole import health
+from memconsole.api import api
 
 urlpatterns = [
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),
+    path("api/v1/", api.urls),
 ]
