@@ -128,11 +128,12 @@ def finish_run(run_id: UUID, *, access: Access, now: datetime | None = None) -> 
         if later:
             raise Conflict("a later run of this source has finished already")
         cur.execute(
-            """SELECT count(*) FROM address WHERE source_id = %(source)s
-                 AND partition_id = %(partition)s AND last_named_at >= %(started)s""",
+            """SELECT count(*), count(*) FILTER (WHERE relisted_at >= %(started)s) FROM address
+               WHERE source_id = %(source)s AND partition_id = %(partition)s
+                 AND last_named_at >= %(started)s""",
             arguments,
         )
-        seen = int((cur.fetchone() or (0,))[0])
+        seen, relisted = cur.fetchone() or (0, 0)
         cur.execute(
             """WITH gone AS (
                    UPDATE address SET unlisted_at = %(now)s
@@ -147,8 +148,11 @@ def finish_run(run_id: UUID, *, access: Access, now: datetime | None = None) -> 
             arguments,
         )
         unlisted = [row[0] for row in cur]
-        run.seen_count, run.unlisted_count, run.finished_at = seen, len(unlisted), now
-        run.save(update_fields=["seen_count", "unlisted_count", "finished_at"])
+        run.seen_count, run.unlisted_count, run.relisted_count = seen, len(unlisted), relisted
+        run.finished_at = now
+        run.save(
+            update_fields=["seen_count", "unlisted_count", "relisted_count", "finished_at"]
+        )
         Source.objects.filter(id=run.source_id).update(last_run_at=now)
         events.append(
             [
@@ -157,7 +161,7 @@ def finish_run(run_id: UUID, *, access: Access, now: datetime | None = None) -> 
                     "source_run",
                     target_id=run.id,
                     partition_id=partition_id,
-                    details={"seen": seen, "unlisted": len(unlisted)},
+                    details={"seen": seen, "unlisted": len(unlisted), "relisted": relisted},
                 ),
                 *(
                     events.Happening(

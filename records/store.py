@@ -211,6 +211,8 @@ def lock_addresses(
            FROM unnest(%s::uuid[], %s::uuid[], %s::uuid[], %s::text[]) AS n (id, partition_id, source_id, source_key)
            ORDER BY id
            ON CONFLICT (id) DO UPDATE SET last_named_at = greatest(a.last_named_at, excluded.last_named_at),
+                                          relisted_at = CASE WHEN a.unlisted_at IS NULL THEN a.relisted_at
+                                                             ELSE excluded.last_named_at END,
                                           unlisted_at = NULL
            RETURNING id, record_id""",
         [workspace_id, named_at, ids, *columns],

@@ -4,8 +4,9 @@ import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.db.models.functions.datetime
 import pgvector.django.halfvec
-import records.models.fields
 from django.db import migrations, models
+
+import records.models.fields
 
 
 class Migration(migrations.Migration):
@@ -858,6 +859,7 @@ class Migration(migrations.Migration):
                 ("record_id", models.UUIDField(null=True)),
                 ("last_named_at", models.DateTimeField()),
                 ("unlisted_at", models.DateTimeField(null=True)),
+                ("relisted_at", models.DateTimeField(null=True)),
                 (
                     "partition",
                     models.ForeignKey(

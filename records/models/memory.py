@@ -57,6 +57,7 @@ class Address(models.Model):
     record_id = models.UUIDField(null=True)
     last_named_at = models.DateTimeField()
     unlisted_at = models.DateTimeField(null=True)
+    relisted_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "address"

@@ -11,7 +11,7 @@ ALTER TABLE memory_record ADD CONSTRAINT memory_record_scope_key UNIQUE (workspa
 ALTER TABLE idempotency_key ADD CONSTRAINT idempotency_key_key UNIQUE (workspace_id, actor, key);
 CREATE UNIQUE INDEX predicate_policy_live ON predicate_policy (workspace_id, predicate) WHERE retired_at IS NULL;
 ALTER TABLE predicate_policy ADD CONSTRAINT predicate_policy_version_key UNIQUE (workspace_id, predicate, version);
-CREATE UNIQUE INDEX source_run_external ON source_run (source_id, external_id) WHERE external_id <> '';
+CREATE UNIQUE INDEX source_run_external ON source_run (source_id, partition_id, external_id) WHERE external_id <> '';
 
 ALTER TABLE session ADD CONSTRAINT session_partition_fk
     FOREIGN KEY (workspace_id, partition_id) REFERENCES partition (workspace_id, id);

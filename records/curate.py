@@ -1,0 +1,847 @@
+"""Acts on facts that are there already: approve, reject, hold, evict, restore, retract, erase.
+
+Owns the moves of a record between statuses that people, feedback and jobs
+make; new facts come in through ``write.py``. Every act locks the slots it
+touches, opens its own scope, writes its events in the same transaction, and
+answers what it matched, changed and skipped, with reasons: nothing changed is
+never plain success.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+from records import events, store
+from records.access import Access
+from records.domain.facts import Cardinality, HoldReason, Status
+from records.domain.ids import uuid7
+from records.domain.ledger import Ledger
+from records.events import Happening
+from records.fences import fence_key, keyed_fingerprint
+from records.items import Conflict, NotFound
+from records.queries import Row, cursor
+from records.scope import partition_scope, workspace_scope
+
+REASON_LIMIT = 1_000
+
+
+@dataclass(slots=True)
+class Acted:
+    """What an act matched, changed and skipped; ``restored`` came back into service by it."""
+
+    matched: int = 0
+    changed: list[UUID] = field(default_factory=list)
+    skipped: list[tuple[UUID, str]] = field(default_factory=list)
+    restored: list[UUID] = field(default_factory=list)
+    superseded: list[UUID] = field(default_factory=list)
+    dropped_claims: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One record under an act: locked, as it stands."""
+
+    id: UUID
+    partition_id: UUID
+    slot_id: UUID
+    fingerprint: str
+    status: Status
+    version: int
+    order_at: datetime
+    cardinality: Cardinality
+    session_id: UUID
+    source_id: UUID
+    source_key: str | None
+    prior_status: str
+    superseded_by: UUID | None
+    findings: Any
+
+
+@contextmanager
+def _acting(access: Access) -> Iterator[psycopg.Cursor[Row]]:
+    """Open the widest scope this access has: its partition, or its workspace."""
+    if access.partition is not None:
+        scope = partition_scope(access.workspace_id, [access.partition_id(access.partition)])
+    else:
+        scope = workspace_scope(access.workspace_id)
+    with scope, cursor() as cur:
+        yield cur
+
+
+def _lock(
+    cur: psycopg.Cursor[Row], record_ids: Iterable[UUID], workspace_id: UUID
+) -> dict[UUID, Held]:
+    """Lock the slots of these records, then read the records as they stand."""
+    wanted = sorted(set(record_ids))
+    cur.execute(
+        "SELECT DISTINCT slot_id, partition_id FROM memory_record WHERE id = ANY(%s)", [wanted]
+    )
+    slots = {row[0]: row[1] for row in cur}
+    if slots:
+        store.lock_slots(cur, workspace_id, slots)
+    cur.execute(
+        """SELECT id, partition_id, slot_id, fingerprint, status, version, order_at, cardinality, session_id,
+                  source_id, source_key, prior_status, superseded_by, findings
+           FROM memory_record WHERE id = ANY(%s) ORDER BY id FOR UPDATE""",
+        [wanted],
+    )
+    return {
+        row[0]: Held(*row[:4], Status(row[4]), *row[5:7], Cardinality(row[7]), *row[8:])
+        for row in cur
+    }
+
+
+def _one(found: dict[UUID, Held], record_id: UUID, version: int | None) -> Held:
+    """Return the one record an act is about, unless it is gone or has moved on."""
+    held = found.get(record_id)
+    if held is None:
+        raise NotFound("record")
+    if version is not None and held.version != version:
+        raise Conflict(f"the record is at version {held.version}, not {version}")
+    return held
+
+
+def _moved(
+    action: str, held: Held, reason: str, *, session_id: UUID | None = None, **details: Any
+) -> Happening:
+    return Happening(
+        action,
+        "record",
+        target_id=held.id,
+        partition_id=held.partition_id,
+        session_id=session_id or held.session_id,
+        reason=reason,
+        details={"from": str(held.status), **details},
+    )
+
+
+def _set_status(
+    cur: psycopg.Cursor[Row],
+    record_ids: Sequence[UUID],
+    status: Status,
+    now: datetime,
+    *,
+    hold_reason: str = "",
+) -> None:
+    cur.execute(
+        """UPDATE memory_record SET prior_status = status, status = %s, hold_reason = %s, status_at = %s
+           WHERE id = ANY(%s)""",
+        [str(status), hold_reason, now, list(record_ids)],
+    )
+
+
+def approve(
+    record_id: UUID,
+    *,
+    access: Access,
+    version: int | None = None,
+    reason: str = "",
+    valid_until: datetime | None = None,
+    activation_delay: timedelta = timedelta(0),
+    now: datetime | None = None,
+) -> Acted:
+    """Let a held record into service: same row, same id, reconciled as of now.
+
+    The approval is bound to the record's version and its findings. Standing
+    fences around the fact are lifted. With a delay the record is served only
+    after it, so that an undo inside it guarantees that nobody was served.
+    Raises ``Conflict`` when the record is not held, or not at ``version``.
+    """
+    now = now or datetime.now(UTC)
+    with _acting(access) as cur:
+        held = _one(_lock(cur, [record_id], access.workspace_id), record_id, version)
+        if held.status is not Status.QUARANTINED:
+            raise Conflict(f"the record is {held.status}, not quarantined")
+        _lift_fences(cur, [held], access, now)
+        acted = _readmit(cur, [held], access, now, action="record.approved", reason=reason)
+        cur.execute(
+            """UPDATE memory_record SET hold_reason = '', serve_after = %s, override = %s,
+                   valid_until = coalesce(%s, valid_until),
+                   valid_until_given = valid_until_given OR %s::timestamptz IS NOT NULL
+               WHERE id = %s""",
+            [
+                now + activation_delay if activation_delay else None,
+                Jsonb(
+                    {
+                        "by": str(access.actor),
+                        "at": now.isoformat(),
+                        "version": held.version,
+                        "findings": findings_digest(held.findings),
+                    }
+                ),
+                valid_until,
+                valid_until,
+                held.id,
+            ],
+        )
+        return acted
+
+
+def findings_digest(findings: Sequence[dict[str, Any]]) -> str:
+    """Return what an approval was about: the rules and places, not the wording of reasons."""
+    return "|".join(
+        sorted(f"{f['rule']}@{f['field']}:{f['view']}:{f['span']}" for f in findings)
+    )
+
+
+def reject(
+    record_ids: Iterable[UUID],
+    reason: str,
+    *,
+    access: Access,
+    version: int | None = None,
+    now: datetime | None = None,
+) -> Acted:
+    """Turn held records away for good: they are fenced for everyone."""
+    return _leave(
+        record_ids,
+        Status.REJECTED,
+        frozenset({Status.QUARANTINED}),
+        "record.rejected",
+        reason,
+        access=access,
+        version=version,
+        now=now,
+        after=_fence_for_everyone,
+    )
+
+
+def retract(
+    record_ids: Iterable[UUID],
+    reason: str,
+    *,
+    access: Access,
+    version: int | None = None,
+    now: datetime | None = None,
+) -> Acted:
+    """Mark facts wrong: a tombstone stays, and the fact is fenced for everyone.
+
+    What a retracted fact had displaced does not come back: it ended when it
+    was replaced, whether or not its successor was right.
+    """
+    return _leave(
+        record_ids,
+        Status.RETRACTED,
+        frozenset({Status.ACTIVE, Status.QUARANTINED, Status.SUPERSEDED}),
+        "record.retracted",
+        reason,
+        access=access,
+        version=version,
+        now=now,
+        after=_fence_for_everyone,
+    )
+
+
+def hold(
+    record_ids: Iterable[UUID],
+    reason: HoldReason,
+    *,
+    access: Access,
+    note: str = "",
+    version: int | None = None,
+    findings: dict[UUID, Sequence[dict[str, Any]]] | None = None,
+    ruleset: str = "",
+    now: datetime | None = None,
+) -> Acted:
+    """Take live records out of service until a person decides.
+
+    ``findings`` (by record) and ``ruleset`` replace what the gate said when a
+    rescan holds.
+    """
+
+    def note_findings(
+        cur: psycopg.Cursor[Row], held: Sequence[Held], acc: Access, at: datetime, why: str
+    ) -> None:
+        cur.execute(
+            "UPDATE memory_record SET hold_reason = %s WHERE id = ANY(%s)",
+            [str(reason), [h.id for h in held]],
+        )
+        for one in held:
+            if findings and one.id in findings:
+                cur.execute(
+                    """UPDATE memory_record SET findings = %s, ruleset = %s, verdict = 'quarantine'
+                       WHERE id = %s""",
+                    [Jsonb(list(findings[one.id])), ruleset, one.id],
+                )
+
+    return _leave(
+        record_ids,
+        Status.QUARANTINED,
+        frozenset({Status.ACTIVE}),
+        "record.held",
+        note or str(reason),
+        access=access,
+        version=version,
+        now=now,
+        after=note_findings,
+        hold_reason=str(reason),
+    )
+
+
+After = Callable[[psycopg.Cursor[Row], Sequence[Held], Access, datetime, str], None]
+
+
+def _leave(
+    record_ids: Iterable[UUID],
+    status: Status,
+    leaving: frozenset[Status],
+    action: str,
+    reason: str,
+    *,
+    access: Access,
+    version: int | None,
+    now: datetime | None,
+    after: After,
+    hold_reason: str = "",
+) -> Acted:
+    """Move records that stand in one of ``leaving`` to ``status``, and say so."""
+    now = now or datetime.now(UTC)
+    wanted = list(record_ids)
+    with _acting(access) as cur:
+        found = _lock(cur, wanted, access.workspace_id)
+        if len(wanted) == 1:
+            _one(found, wanted[0], version)
+        acted = Acted(matched=len(found))
+        movable: list[Held] = []
+        for held in found.values():
+            if held.status in leaving:
+                movable.append(held)
+            else:
+                acted.skipped.append((held.id, f"is {held.status}"))
+        acted.skipped += [(one, "not found") for one in set(wanted) - set(found)]
+        if movable:
+            acted.changed = [h.id for h in movable]
+            _set_status(cur, acted.changed, status, now, hold_reason=hold_reason)
+            after(cur, movable, access, now, reason)
+            events.append([_moved(action, h, reason) for h in movable], access=access)
+        return acted
+
+
+def _fence_for_everyone(
+    cur: psycopg.Cursor[Row], held: Sequence[Held], access: Access, now: datetime, reason: str
+) -> None:
+    _fence(cur, [(h, None, None) for h in held], access, now, reason)
+
+
+def _fence(
+    cur: psycopg.Cursor[Row],
+    around: Sequence[tuple[Held, UUID | None, UUID | None]],
+    access: Access,
+    now: datetime,
+    reason: str,
+) -> None:
+    """Fence facts: (record, session, source); both ``None`` fences for everyone."""
+    cur.execute(
+        """INSERT INTO fence (id, workspace_id, partition_id, fingerprint, record_id, session_id, source_id,
+                              reason, created_at, created_by)
+           SELECT n.id, %(workspace)s, n.partition_id, n.fingerprint, n.record_id, n.session_id, n.source_id,
+                  %(reason)s, %(now)s, %(actor)s
+           FROM unnest(%(id)s::uuid[], %(partition)s::uuid[], %(fingerprint)s::text[], %(record)s::uuid[],
+                       %(session)s::uuid[], %(source)s::uuid[])
+               AS n (id, partition_id, fingerprint, record_id, session_id, source_id)
+           WHERE NOT EXISTS (
+               SELECT 1 FROM fence f WHERE f.partition_id = n.partition_id AND f.fingerprint = n.fingerprint
+                 AND f.lifted_at IS NULL AND f.session_id IS NOT DISTINCT FROM n.session_id
+                 AND f.source_id IS NOT DISTINCT FROM n.source_id)""",
+        {
+            "workspace": access.workspace_id,
+            "reason": reason[:REASON_LIMIT],
+            "now": now,
+            "actor": str(access.actor),
+            "id": [uuid7(now) for _ in around],
+            "partition": [h.partition_id for h, _, _ in around],
+            "fingerprint": [h.fingerprint for h, _, _ in around],
+            "record": [h.id for h, _, _ in around],
+            "session": [session for _, session, _ in around],
+            "source": [source for _, _, source in around],
+        },
+    )
+
+
+def _lift_fences(
+    cur: psycopg.Cursor[Row], held: Sequence[Held], access: Access, now: datetime
+) -> None:
+    cur.execute(
+        """UPDATE fence f SET lifted_at = %s, lifted_by = %s
+           FROM unnest(%s::uuid[], %s::text[]) AS w (p, f)
+           WHERE f.partition_id = w.p AND f.fingerprint = w.f AND f.lifted_at IS NULL""",
+        [
+            now,
+            str(access.actor),
+            [h.partition_id for h in held],
+            [h.fingerprint for h in held],
+        ],
+    )
+
+
+def _readmit(
+    cur: psycopg.Cursor[Row],
+    held: Sequence[Held],
+    access: Access,
+    now: datetime,
+    *,
+    action: str,
+    reason: str,
+) -> Acted:
+    """Put records back in their places through the ledger, and say what that displaced."""
+    addresses, held_by = _addresses_of(cur, held)
+    known = store.load_known(
+        cur,
+        fingerprints=[],
+        slots={h.slot_id: min(o.order_at for o in held if o.slot_id == h.slot_id) for h in held},
+        dependents=[],
+        record_ids={*(h.id for h in held), *held_by.values()},
+    )
+    taken = _taken_fingerprints(cur, held)
+    ledger = Ledger(known=known.values(), addresses=held_by, now=now)
+    acted = Acted(matched=len(held))
+    happenings: list[Happening] = []
+    for one in sorted(held, key=lambda h: h.order_at):
+        if (one.partition_id, one.fingerprint) in taken:
+            acted.skipped.append((one.id, "the same fact is stored anew"))
+            continue
+        applied = ledger.readmit(known[one.id], address_id=addresses.get(one.id))
+        acted.changed.append(one.id)
+        acted.superseded += applied.superseded
+        happenings.append(_moved(action, one, reason, to=str(applied.status)))
+        happenings += [
+            Happening(
+                "record.superseded",
+                "record",
+                target_id=old,
+                partition_id=one.partition_id,
+                details={"by": str(one.id)},
+            )
+            for old in applied.superseded
+        ]
+    # The row that makes room goes first: the unique index is not deferrable.
+    leaving = [k for k in ledger.known.values() if k.status is Status.SUPERSEDED]
+    store.save_known(cur, leaving, now)
+    store.save_known(cur, [k for k in ledger.known.values() if k not in leaving], now)
+    store.point_addresses(cur, {a: ledger.addresses[a] for a in sorted(ledger.moved_addresses)})
+    events.append(happenings, access=access)
+    return acted
+
+
+def _addresses_of(
+    cur: psycopg.Cursor[Row], held: Sequence[Held]
+) -> tuple[dict[UUID, UUID], dict[UUID, UUID]]:
+    """Return each derived record's address, and which record each address holds now."""
+    derived = [h for h in held if h.source_key is not None]
+    if not derived:
+        return {}, {}
+    cur.execute(
+        """SELECT w.record, a.id, a.record_id
+           FROM unnest(%s::uuid[], %s::uuid[], %s::uuid[], %s::text[]) AS w (record, source, partition, key)
+           JOIN address a ON a.source_id = w.source AND a.partition_id = w.partition AND a.source_key = w.key
+           ORDER BY a.id FOR UPDATE OF a""",
+        [
+            [h.id for h in derived],
+            [h.source_id for h in derived],
+            [h.partition_id for h in derived],
+            [h.source_key for h in derived],
+        ],
+    )
+    rows = cur.fetchall()
+    return {r[0]: r[1] for r in rows}, {r[1]: r[2] for r in rows if r[2] is not None}
+
+
+def _taken_fingerprints(
+    cur: psycopg.Cursor[Row], held: Sequence[Held]
+) -> set[tuple[UUID, str]]:
+    """Return which of these facts another live or held row states by now."""
+    cur.execute(
+        """SELECT r.partition_id, r.fingerprint FROM unnest(%s::uuid[], %s::text[]) AS w (p, f)
+           JOIN memory_record r ON r.partition_id = w.p AND r.fingerprint = w.f
+            AND r.status IN ('active', 'quarantined') WHERE r.id <> ALL(%s)""",
+        [
+            [h.partition_id for h in held],
+            [h.fingerprint for h in held],
+            [h.id for h in held],
+        ],
+    )
+    return {(row[0], row[1]) for row in cur}
+
+
+def evict(
+    record_ids: Iterable[UUID],
+    reason: str,
+    *,
+    access: Access,
+    session_id: UUID | None = None,
+    source_id: UUID | None = None,
+    keep_shared: bool = True,
+    now: datetime | None = None,
+) -> Acted:
+    """Take facts out of service, kept and undoable.
+
+    With a session or source the eviction is by provenance: its claims are
+    dropped, a fact that others assert too stays (unless ``keep_shared`` is
+    off), and the fence keeps out that provenance alone. What an evicted fact
+    had displaced is live again. One transaction; call it in batches.
+    """
+    now = now or datetime.now(UTC)
+    wanted = list(record_ids)
+    with _acting(access) as cur:
+        found = _lock(cur, _with_predecessors(cur, wanted), access.workspace_id)
+        targets = [found[one] for one in wanted if one in found]
+        acted = Acted(matched=len(targets))
+        acted.skipped += [(one, "not found") for one in wanted if one not in found]
+        shared = _drop_claims(cur, targets, session_id, source_id) if session_id or source_id else {}
+        going: list[Held] = []
+        for held in targets:
+            if held.status in (Status.EVICTED, Status.ERASED, Status.RETRACTED, Status.REJECTED):
+                acted.skipped.append((held.id, f"is {held.status}"))
+            elif keep_shared and shared.get(held.id):
+                acted.skipped.append((held.id, "also asserted by others; its claim is dropped"))
+            else:
+                going.append(held)
+        acted.dropped_claims = len(shared)
+        if not going:
+            _note_dropped(targets, shared, reason, access, session_id)
+            store.refresh_tallies(cur, sorted(shared), lower=True)
+            return acted
+        acted.changed = [h.id for h in going]
+        _set_status(cur, acted.changed, Status.EVICTED, now)
+        acted.restored = _restore_predecessors(cur, going, now)
+        _fence(cur, [(h, session_id, source_id) for h in going], access, now, reason)
+        store.refresh_tallies(cur, sorted(shared), lower=True)
+        by_id = {h.id: h for h in found.values()}
+        events.append(
+            [
+                *(_moved("record.evicted", h, reason, session_id=session_id) for h in going),
+                *(
+                    Happening(
+                        "record.restored",
+                        "record",
+                        target_id=one,
+                        partition_id=by_id[one].partition_id if one in by_id else going[0].partition_id,
+                        reason="what displaced it was evicted",
+                    )
+                    for one in acted.restored
+                ),
+            ],
+            access=access,
+        )
+        _note_dropped(
+            [h for h in targets if h not in going], shared, reason, access, session_id
+        )
+        return acted
+
+
+def _with_predecessors(cur: psycopg.Cursor[Row], record_ids: Sequence[UUID]) -> list[UUID]:
+    """Return the records and what they displaced, so that one lock order covers both."""
+    cur.execute(
+        "SELECT id FROM memory_record WHERE superseded_by = ANY(%s) AND status = 'superseded'",
+        [list(record_ids)],
+    )
+    return [*record_ids, *(row[0] for row in cur)]
+
+
+def _drop_claims(
+    cur: psycopg.Cursor[Row],
+    held: Sequence[Held],
+    session_id: UUID | None,
+    source_id: UUID | None,
+) -> dict[UUID, bool]:
+    """Drop one provenance's claims; say of each record touched whether others assert it."""
+    cur.execute(
+        """WITH dropped AS (
+               UPDATE claim SET state = 'dropped'
+               WHERE record_id = ANY(%(ids)s) AND state <> 'dropped'
+                 AND (session_id = %(session)s OR source_id = %(source)s)
+               RETURNING record_id)
+           SELECT d.record_id, EXISTS (
+               SELECT 1 FROM claim c WHERE c.record_id = d.record_id AND c.state = 'live'
+                 AND c.session_id IS DISTINCT FROM %(session)s AND c.source_id IS DISTINCT FROM %(source)s)
+           FROM (SELECT DISTINCT record_id FROM dropped) d""",
+        {"ids": [h.id for h in held], "session": session_id, "source": source_id},
+    )
+    return {row[0]: row[1] for row in cur}
+
+
+def _note_dropped(
+    held: Sequence[Held],
+    shared: dict[UUID, bool],
+    reason: str,
+    access: Access,
+    session_id: UUID | None,
+) -> None:
+    events.append(
+        [
+            _moved("claim.dropped", h, reason, session_id=session_id)
+            for h in held
+            if h.id in shared
+        ],
+        access=access,
+    )
+
+
+def _restore_predecessors(
+    cur: psycopg.Cursor[Row], going: Sequence[Held], now: datetime
+) -> list[UUID]:
+    """Bring back what evicted records had displaced, where nothing newer stands there."""
+    ids = [h.id for h in going]
+    cur.execute(
+        """WITH candidate AS (
+               SELECT DISTINCT ON (CASE WHEN r.cardinality = 'one' THEN r.slot_id ELSE r.id END)
+                      r.id, r.slot_id, r.cardinality, r.partition_id, r.fingerprint
+               FROM memory_record r JOIN memory_record gone ON gone.id = r.superseded_by
+               WHERE r.superseded_by = ANY(%(ids)s) AND r.status = 'superseded'
+                 AND gone.prior_status = 'active'
+               ORDER BY CASE WHEN r.cardinality = 'one' THEN r.slot_id ELSE r.id END, r.order_at DESC, r.id DESC)
+           UPDATE memory_record r SET status = 'active', status_at = %(now)s, superseded_by = NULL,
+                                      superseded_at = NULL
+           FROM candidate c WHERE r.id = c.id
+             AND NOT (c.cardinality = 'one' AND EXISTS (
+                 SELECT 1 FROM memory_record o WHERE o.slot_id = c.slot_id AND o.status = 'active'
+                   AND o.cardinality = 'one'))
+             AND NOT EXISTS (
+                 SELECT 1 FROM memory_record o WHERE o.partition_id = c.partition_id
+                   AND o.fingerprint = c.fingerprint AND o.status IN ('active', 'quarantined'))
+           RETURNING r.id""",
+        {"ids": ids, "now": now},
+    )
+    restored = [row[0] for row in cur]
+    # An address that held an evicted fact holds again what it held before, or nothing.
+    cur.execute(
+        """UPDATE address a SET record_id = (
+               SELECT r.id FROM memory_record r WHERE r.source_id = a.source_id
+                 AND r.partition_id = a.partition_id AND r.source_key = a.source_key AND r.id = ANY(%s)
+               ORDER BY r.order_at DESC LIMIT 1)
+           WHERE a.record_id = ANY(%s)""",
+        [restored, ids],
+    )
+    # A gap in the middle of a chain closes: what pointed to the evicted points past it.
+    cur.execute(
+        """UPDATE memory_record r SET superseded_by = gone.superseded_by
+           FROM memory_record gone WHERE gone.id = r.superseded_by AND gone.id = ANY(%s)
+             AND r.status = 'superseded' AND gone.superseded_by IS NOT NULL
+             AND gone.superseded_by <> r.id""",
+        [ids],
+    )
+    return restored
+
+
+def restore(
+    record_ids: Iterable[UUID],
+    reason: str,
+    *,
+    access: Access,
+    now: datetime | None = None,
+) -> Acted:
+    """Undo evictions: each record returns to where it stood, reconciled as of now.
+
+    Its fences are lifted and its dropped claims count again. A record of a
+    fact that has been stored anew since is skipped, and says so.
+    """
+    now = now or datetime.now(UTC)
+    wanted = list(record_ids)
+    with _acting(access) as cur:
+        found = _lock(cur, wanted, access.workspace_id)
+        acted = Acted(matched=len(found))
+        acted.skipped += [(one, "not found") for one in wanted if one not in found]
+        coming: list[Held] = []
+        for held in found.values():
+            if held.status is not Status.EVICTED:
+                acted.skipped.append((held.id, f"is {held.status}, not evicted"))
+            else:
+                coming.append(held)
+        if not coming:
+            return acted
+        ids = [h.id for h in coming]
+        _lift_fences(cur, coming, access, now)
+        cur.execute(
+            "UPDATE claim SET state = 'live' WHERE record_id = ANY(%s) AND state = 'dropped'", [ids]
+        )
+        by_prior = defaultdict(list)
+        for held in coming:
+            by_prior[held.prior_status or str(Status.ACTIVE)].append(held)
+        placed = _readmit(
+            cur,
+            by_prior.pop(str(Status.ACTIVE), []),
+            access,
+            now,
+            action="record.restored",
+            reason=reason,
+        )
+        acted.changed += placed.changed
+        acted.skipped += placed.skipped
+        acted.superseded += placed.superseded
+        for prior, several in by_prior.items():
+            hold_reason = str(HoldReason.MANUAL) if prior == Status.QUARANTINED else ""
+            _set_status(cur, [h.id for h in several], Status(prior), now, hold_reason=hold_reason)
+            events.append(
+                [_moved("record.restored", h, reason, to=prior) for h in several], access=access
+            )
+            acted.changed += [h.id for h in several]
+        store.refresh_tallies(cur, sorted(acted.changed))
+        return acted
+
+
+def erase(
+    record_ids: Iterable[UUID], reason: str, *, access: Access, now: datetime | None = None
+) -> Acted:
+    """Destroy the content of records for good; the trail still verifies.
+
+    Subject, value, content, vector, terms, findings, claims' texts and the
+    salt that keyed the digests are gone; a fence with a keyed digest keeps the
+    fact from coming back with the next import.
+    """
+    now = now or datetime.now(UTC)
+    wanted = list(record_ids)
+    with _acting(access) as cur:
+        found = _lock(cur, wanted, access.workspace_id)
+        acted = Acted(matched=len(found))
+        acted.skipped += [(one, "not found") for one in wanted if one not in found]
+        going = [h for h in found.values() if h.status is not Status.ERASED]
+        acted.skipped += [(h.id, "is erased") for h in found.values() if h not in going]
+        if not going:
+            return acted
+        ids = acted.changed = [h.id for h in going]
+        key = fence_key(access.workspace_id)
+        _fence_for_everyone(cur, going, access, now, reason)
+        cur.execute(
+            """UPDATE fence f SET fingerprint = u.digest, keyed = true
+               FROM unnest(%s::uuid[], %s::text[], %s::text[]) AS u (partition_id, fingerprint, digest)
+               WHERE f.partition_id = u.partition_id AND f.fingerprint = u.fingerprint""",
+            [
+                [h.partition_id for h in going],
+                [h.fingerprint for h in going],
+                [keyed_fingerprint(key, h.fingerprint) for h in going],
+            ],
+        )
+        cur.execute(
+            """UPDATE memory_record SET status = 'erased', prior_status = status, status_at = %s,
+                   hold_reason = '', subject = '', subject_key = '', value = '', content = '',
+                   fingerprint = 'fp_' || left(encode(sha256(id::text::bytea), 'hex'), 24),
+                   embedding = NULL, embedding_model = NULL, terms = '{}', more_terms = NULL,
+                   findings = '[]', metadata = '{}', tags = '{}', labels = '{}', external_id = NULL,
+                   source_key = CASE WHEN derived THEN 'erased:' || id END, override = NULL, salt = NULL
+               WHERE id = ANY(%s)""",
+            [now, ids],
+        )
+        cur.execute(
+            "UPDATE claim SET evidence = '', wording = '' WHERE record_id = ANY(%s)", [ids]
+        )
+        cur.execute("UPDATE address SET record_id = NULL WHERE record_id = ANY(%s)", [ids])
+        events.append([_moved("record.erased", h, reason) for h in going], access=access)
+        return acted
+
+
+def extend(
+    record_id: UUID,
+    valid_until: datetime | None,
+    reason: str,
+    *,
+    access: Access,
+    version: int | None = None,
+    now: datetime | None = None,
+) -> Acted:
+    """Set until when a record is valid (``None``: for good); expired facts may come back."""
+    now = now or datetime.now(UTC)
+    with _acting(access) as cur:
+        held = _one(_lock(cur, [record_id], access.workspace_id), record_id, version)
+        if held.status not in (Status.ACTIVE, Status.QUARANTINED):
+            raise Conflict(f"the record is {held.status}")
+        cur.execute(
+            """UPDATE memory_record SET valid_until = %s, valid_until_given = true, version = version + 1,
+                   recheck_at = NULL, recheck_reason = NULL WHERE id = %s""",
+            [valid_until, held.id],
+        )
+        until = valid_until.isoformat() if valid_until else None
+        events.append([_moved("record.extended", held, reason, until=until)], access=access)
+        return Acted(matched=1, changed=[held.id])
+
+
+def confirm(
+    record_id: UUID, reason: str, *, access: Access, now: datetime | None = None
+) -> Acted:
+    """Say, as a person, that a live record holds today: seen now, doubts cleared."""
+    now = now or datetime.now(UTC)
+    with _acting(access) as cur:
+        held = _one(_lock(cur, [record_id], access.workspace_id), record_id, None)
+        if held.status is not Status.ACTIVE:
+            raise Conflict(f"the record is {held.status}")
+        cur.execute(
+            """UPDATE memory_record SET last_seen = greatest(last_seen, %(now)s), recheck_at = NULL,
+                   recheck_reason = NULL, unlisted_at = NULL,
+                   valid_until = CASE WHEN valid_until IS NULL OR valid_until_given THEN valid_until
+                                      ELSE %(now)s + (valid_until - last_seen) END
+               WHERE id = %(id)s""",
+            {"now": now, "id": held.id},
+        )
+        events.append([_moved("record.confirmed", held, reason)], access=access)
+        return Acted(matched=1, changed=[held.id])
+
+
+def suspend(
+    kind: str, target_id: UUID, reason: str, *, access: Access, now: datetime | None = None
+) -> Acted:
+    """Stop serving what only this session or source asserts, at once and reversibly.
+
+    ``kind`` is ``session`` or ``source``. Holds for every recall that starts
+    after the commit.
+    """
+    return _contain(kind, target_id, reason, access=access, now=now, suspended=True)
+
+
+def release(
+    kind: str, target_id: UUID, reason: str, *, access: Access, now: datetime | None = None
+) -> Acted:
+    """End a suspension."""
+    return _contain(kind, target_id, reason, access=access, now=now, suspended=False)
+
+
+def _contain(
+    kind: str,
+    target_id: UUID,
+    reason: str,
+    *,
+    access: Access,
+    now: datetime | None,
+    suspended: bool,
+) -> Acted:
+    if kind not in ("session", "source"):
+        raise ValueError(f"cannot suspend a {kind}")
+    now = now or datetime.now(UTC)
+    with _acting(access) as cur:
+        # kind is one of two literals, checked above.
+        cur.execute(f"SELECT suspended_at FROM {kind} WHERE id = %s FOR UPDATE", [target_id])
+        row = cur.fetchone()
+        if row is None:
+            raise NotFound(kind)
+        if (row[0] is not None) == suspended:
+            state = "suspended already" if suspended else "not suspended"
+            return Acted(matched=1, skipped=[(target_id, f"is {state}")])
+        cur.execute(
+            f"""UPDATE {kind} SET suspended_at = %s, suspended_by = %s, suspended_reason = %s WHERE id = %s""",
+            [
+                now if suspended else None,
+                str(access.actor) if suspended else None,
+                reason[:REASON_LIMIT] if suspended else None,
+                target_id,
+            ],
+        )
+        events.append(
+            [
+                Happening(
+                    f"{kind}.{'suspended' if suspended else 'released'}",
+                    kind,
+                    target_id=target_id,
+                    session_id=target_id if kind == "session" else None,
+                    reason=reason,
+                )
+            ],
+            access=access,
+        )
+        return Acted(matched=1, changed=[target_id])
