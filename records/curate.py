@@ -9,6 +9,7 @@ never plain success.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -95,7 +96,15 @@ def _lock(
         [wanted],
     )
     return {
-        row[0]: Held(*row[:4], Status(row[4]), *row[5:7], Cardinality(row[7]), *row[8:])
+        # Django leaves jsonb undecoded on its connections.
+        row[0]: Held(
+            *row[:4],
+            Status(row[4]),
+            *row[5:7],
+            Cardinality(row[7]),
+            *row[8:13],
+            json.loads(row[13]),
+        )
         for row in cur
     }
 
@@ -188,9 +197,7 @@ def approve(
 
 def findings_digest(findings: Sequence[dict[str, Any]]) -> str:
     """Return what an approval was about: the rules and places, not the wording of reasons."""
-    return "|".join(
-        sorted(f"{f['rule']}@{f['field']}:{f['view']}:{f['span']}" for f in findings)
-    )
+    return "|".join(sorted(f"{f['rule']}@{f['field']}:{f['view']}:{f['span']}" for f in findings))
 
 
 def reject(
@@ -455,9 +462,7 @@ def _addresses_of(
     return {r[0]: r[1] for r in rows}, {r[1]: r[2] for r in rows if r[2] is not None}
 
 
-def _taken_fingerprints(
-    cur: psycopg.Cursor[Row], held: Sequence[Held]
-) -> set[tuple[UUID, str]]:
+def _taken_fingerprints(cur: psycopg.Cursor[Row], held: Sequence[Held]) -> set[tuple[UUID, str]]:
     """Return which of these facts another live or held row states by now."""
     cur.execute(
         """SELECT r.partition_id, r.fingerprint FROM unnest(%s::uuid[], %s::text[]) AS w (p, f)
@@ -496,7 +501,9 @@ def evict(
         targets = [found[one] for one in wanted if one in found]
         acted = Acted(matched=len(targets))
         acted.skipped += [(one, "not found") for one in wanted if one not in found]
-        shared = _drop_claims(cur, targets, session_id, source_id) if session_id or source_id else {}
+        shared = (
+            _drop_claims(cur, targets, session_id, source_id) if session_id or source_id else {}
+        )
         going: list[Held] = []
         for held in targets:
             if held.status in (Status.EVICTED, Status.ERASED, Status.RETRACTED, Status.REJECTED):
@@ -524,7 +531,9 @@ def evict(
                         "record.restored",
                         "record",
                         target_id=one,
-                        partition_id=by_id[one].partition_id if one in by_id else going[0].partition_id,
+                        partition_id=by_id[one].partition_id
+                        if one in by_id
+                        else going[0].partition_id,
                         reason="what displaced it was evicted",
                     )
                     for one in acted.restored
@@ -532,9 +541,7 @@ def evict(
             ],
             access=access,
         )
-        _note_dropped(
-            [h for h in targets if h not in going], shared, reason, access, session_id
-        )
+        _note_dropped([h for h in targets if h not in going], shared, reason, access, session_id)
         return acted
 
 
@@ -577,11 +584,7 @@ def _note_dropped(
     session_id: UUID | None,
 ) -> None:
     events.append(
-        [
-            _moved("claim.dropped", h, reason, session_id=session_id)
-            for h in held
-            if h.id in shared
-        ],
+        [_moved("claim.dropped", h, reason, session_id=session_id) for h in held if h.id in shared],
         access=access,
     )
 
@@ -591,6 +594,21 @@ def _restore_predecessors(
 ) -> list[UUID]:
     """Bring back what evicted records had displaced, where nothing newer stands there."""
     ids = [h.id for h in going]
+    # First the gaps close: what pointed to an evicted record points past it, as far as the
+    # chain goes. What still points to one then has nothing newer before it.
+    cur.execute(
+        """WITH RECURSIVE walk (id, at, depth) AS (
+               SELECT r.id, r.superseded_by, 1 FROM memory_record r
+               WHERE r.superseded_by = ANY(%s) AND r.status = 'superseded'
+               UNION ALL
+               SELECT w.id, gone.superseded_by, w.depth + 1
+               FROM walk w JOIN memory_record gone ON gone.id = w.at
+               WHERE gone.status = 'evicted' AND gone.superseded_by IS NOT NULL AND w.depth < 10000),
+           last AS (SELECT DISTINCT ON (id) id, at FROM walk ORDER BY id, depth DESC)
+           UPDATE memory_record r SET superseded_by = last.at FROM last
+           WHERE r.id = last.id AND r.superseded_by <> last.at AND last.at <> r.id""",
+        [ids],
+    )
     cur.execute(
         """WITH candidate AS (
                SELECT DISTINCT ON (CASE WHEN r.cardinality = 'one' THEN r.slot_id ELSE r.id END)
@@ -620,14 +638,6 @@ def _restore_predecessors(
                ORDER BY r.order_at DESC LIMIT 1)
            WHERE a.record_id = ANY(%s)""",
         [restored, ids],
-    )
-    # A gap in the middle of a chain closes: what pointed to the evicted points past it.
-    cur.execute(
-        """UPDATE memory_record r SET superseded_by = gone.superseded_by
-           FROM memory_record gone WHERE gone.id = r.superseded_by AND gone.id = ANY(%s)
-             AND r.status = 'superseded' AND gone.superseded_by IS NOT NULL
-             AND gone.superseded_by <> r.id""",
-        [ids],
     )
     return restored
 
@@ -730,9 +740,7 @@ def erase(
                WHERE id = ANY(%s)""",
             [now, ids],
         )
-        cur.execute(
-            "UPDATE claim SET evidence = '', wording = '' WHERE record_id = ANY(%s)", [ids]
-        )
+        cur.execute("UPDATE claim SET evidence = '', wording = '' WHERE record_id = ANY(%s)", [ids])
         cur.execute("UPDATE address SET record_id = NULL WHERE record_id = ANY(%s)", [ids])
         events.append([_moved("record.erased", h, reason) for h in going], access=access)
         return acted
@@ -763,9 +771,7 @@ def extend(
         return Acted(matched=1, changed=[held.id])
 
 
-def confirm(
-    record_id: UUID, reason: str, *, access: Access, now: datetime | None = None
-) -> Acted:
+def confirm(record_id: UUID, reason: str, *, access: Access, now: datetime | None = None) -> Acted:
     """Say, as a person, that a live record holds today: seen now, doubts cleared."""
     now = now or datetime.now(UTC)
     with _acting(access) as cur:

@@ -110,9 +110,7 @@ def finish_run(run_id: UUID, *, access: Access, now: datetime | None = None) -> 
         if run is None:
             raise NotFound("run")
         if run.finished_at is not None:
-            return RunReport(
-                run.id, run.seen_count, run.unlisted_count, run.relisted_count, True
-            )
+            return RunReport(run.id, run.seen_count, run.unlisted_count, run.relisted_count, True)
         arguments: dict[str, Any] = {
             "source": run.source_id,
             "partition": partition_id,
@@ -150,9 +148,7 @@ def finish_run(run_id: UUID, *, access: Access, now: datetime | None = None) -> 
         unlisted = [row[0] for row in cur]
         run.seen_count, run.unlisted_count, run.relisted_count = seen, len(unlisted), relisted
         run.finished_at = now
-        run.save(
-            update_fields=["seen_count", "unlisted_count", "relisted_count", "finished_at"]
-        )
+        run.save(update_fields=["seen_count", "unlisted_count", "relisted_count", "finished_at"])
         Source.objects.filter(id=run.source_id).update(last_run_at=now)
         events.append(
             [

@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 
 from records.access import Access, Actor, ActorKind
+from records.embeddings import register_defaults
 from records.models import Workspace
 from records.policies import install_starter_policies
 from records.scope import workspace_scope
@@ -26,6 +27,7 @@ def make_access(
     with workspace_scope(identity):
         Workspace.objects.create(id=identity, name=access.workspace)
         install_starter_policies(access)
+        register_defaults(identity)
     return access
 
 

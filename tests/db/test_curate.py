@@ -1,0 +1,136 @@
+"""Acts on stored facts: what they move, what they restore, what they refuse."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from records import curate
+from records.access import Access
+from records.domain.canonical import session_id
+from records.domain.facts import HoldReason
+from records.items import Conflict, NotFound
+from records.models import Claim, Event, Fence, MemoryRecord
+from records.scope import workspace_scope
+
+from .test_write import NOW, fact, put, record
+
+LATER = NOW + timedelta(days=1)
+
+
+def live(access: Access) -> list[str]:
+    with workspace_scope(access.workspace_id):
+        found = MemoryRecord.objects.filter(workspace_id=access.workspace_id, status="active")
+        return sorted(r.value for r in found)
+
+
+def session(access: Access, name: str, partition: str = "ada") -> object:
+    return session_id(access.workspace_id, access.partition_id(partition), name)
+
+
+def test_evicting_a_poisoned_fact_brings_back_what_it_displaced(access: Access) -> None:
+    put(access, fact(value="Acme"))
+    bad = put(access, fact(value="Evil", session="bad"), LATER)
+    done = curate.evict(
+        [bad.id], "poison", access=access, session_id=session(access, "bad"), now=LATER
+    )
+    assert (done.matched, done.changed, len(done.restored)) == (1, [bad.id], 1)
+    assert live(access) == ["Acme"]
+    undone = curate.restore([bad.id], "was right", access=access, now=LATER)
+    assert undone.changed == [bad.id] and live(access) == ["Evil"]
+
+
+def test_evicting_a_whole_chain_of_poison_reaches_past_all_of_it(access: Access) -> None:
+    put(access, fact(value="Acme"))
+    poison = [
+        put(access, fact(value=v, session="bad"), NOW + timedelta(hours=i + 1))
+        for i, v in enumerate(["Evil", "Worse", "Worst"])
+    ]
+    done = curate.evict(
+        [p.id for p in poison], "poison", access=access, session_id=session(access, "bad")
+    )
+    assert len(done.changed) == 3 and live(access) == ["Acme"]
+
+
+def test_fact_that_others_assert_too_keeps_its_place(access: Access) -> None:
+    shared = put(access, fact(value="Acme", session="good"))
+    put(access, fact(value="Acme", session="bad"))
+    done = curate.evict([shared.id], "poison", access=access, session_id=session(access, "bad"))
+    assert (done.changed, done.dropped_claims) == ([], 1)
+    assert live(access) == ["Acme"]
+
+
+def test_evicted_fact_is_fenced_for_its_session_and_held_from_others(access: Access) -> None:
+    bad = put(access, fact(value="Evil", session="bad"))
+    curate.evict([bad.id], "poison", access=access, session_id=session(access, "bad"), now=NOW)
+    again = put(access, fact(value="Evil", session="bad"), LATER)
+    assert (again.decision, again.id, again.status) == ("fenced", None, "fenced")
+    other = put(access, fact(value="Evil", session="other"), LATER)
+    assert (other.decision, other.hold_reason) == ("quarantined", "fence")
+    with workspace_scope(access.workspace_id):
+        (fence,) = Fence.objects.filter(record_id=bad.id)
+    assert fence.attempts == 1
+
+
+def test_retracted_and_rejected_facts_are_fenced_for_everyone(access: Access) -> None:
+    wrong = put(access, fact(predicate="allergy", value="cashews"))
+    curate.retract([wrong.id], "no allergy", access=access, now=NOW)
+    held = put(access, fact(predicate="birthday", value="3 May 1990"))
+    contested = put(access, fact(predicate="birthday", value="5 March 1990"))
+    curate.reject([contested.id], "wrong date", access=access, now=NOW)
+    for predicate, value in (("allergy", "Cashews"), ("birthday", "1990-03-05")):
+        again = put(access, fact(predicate=predicate, value=value, session="any"), LATER)
+        assert again.decision == "fenced"
+    assert record(access, held).status == "active"
+
+
+def test_approving_a_contested_fact_makes_it_current(access: Access) -> None:
+    old = put(access, fact(value="Acme", confidence=0.9))
+    new = put(access, fact(value="Helio", confidence=0.6))
+    done = curate.approve(
+        new.id, access=access, version=1, activation_delay=timedelta(seconds=10), now=LATER
+    )
+    assert (done.changed, done.superseded) == ([new.id], [old.id])
+    row = record(access, new)
+    assert (row.status, row.hold_reason) == ("active", "")
+    assert row.serve_after == LATER + timedelta(seconds=10)
+    with pytest.raises(Conflict):
+        curate.approve(new.id, access=access)
+
+
+def test_approval_of_another_version_is_a_conflict(access: Access) -> None:
+    held = put(access, fact(value="Acme"))
+    curate.hold([held.id], HoldReason.MANUAL, access=access)
+    with pytest.raises(Conflict):
+        curate.approve(held.id, access=access, version=1)
+
+
+def test_erasing_destroys_the_text_and_keeps_the_fact_out(access: Access) -> None:
+    gone = put(access, fact(value="Acme", evidence="I work at Acme"))
+    curate.erase([gone.id], "request", access=access, now=NOW)
+    row = record(access, gone)
+    assert (row.status, row.value, row.content, row.subject, row.salt) == (
+        "erased",
+        "",
+        "",
+        "",
+        None,
+    )
+    with workspace_scope(access.workspace_id):
+        assert Claim.objects.get(record_id=gone.id).evidence == ""
+    again = put(access, fact(value="ACME", session="import"), LATER)
+    assert again.decision == "fenced"
+    with workspace_scope(access.workspace_id):
+        assert "acme" not in str(list(Event.objects.values())).lower()
+
+
+def test_nothing_of_another_workspace_is_touched(access: Access, stranger: Access) -> None:
+    theirs = put(stranger, fact())
+    for act in (curate.retract, curate.reject, curate.evict, curate.restore, curate.erase):
+        try:
+            done = act([theirs.id], "mine now", access=access)
+        except NotFound:
+            continue
+        assert done.changed == [] and done.matched == 0
+    assert record(stranger, theirs).status == "active"
