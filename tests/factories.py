@@ -219,7 +219,7 @@ def change(access: Access, table: str, id_column: str, row_id: UUID, **columns: 
     with workspace_scope(access.workspace_id):
         cursor = queries.cursor()
         cursor.execute(
-            f"UPDATE {table} SET {parts} WHERE {id_column} = %s",  # type: ignore[arg-type]
+            f"UPDATE {table} SET {parts} WHERE {id_column} = %s",
             [*columns.values(), row_id],
         )
         assert cursor.rowcount == 1
@@ -241,7 +241,7 @@ def select(access: Access, statement: str, parameters: list[Any]) -> list[tuple[
     """Read rows of a whole workspace."""
     with workspace_scope(access.workspace_id):
         cursor = queries.cursor()
-        cursor.execute(statement, parameters)  # type: ignore[arg-type]
+        cursor.execute(statement, parameters)
         return list(cursor.fetchall())
 
 
@@ -269,7 +269,7 @@ def _insert(table: str, row: dict[str, Any], tail: str = "") -> None:
     names = ", ".join(row)
     values = ", ".join(["%s"] * len(row))
     queries.cursor().execute(
-        f"INSERT INTO {table} ({names}) VALUES ({values}) {tail}",  # type: ignore[arg-type]
+        f"INSERT INTO {table} ({names}) VALUES ({values}) {tail}",
         list(row.values()),
     )
 

@@ -82,7 +82,7 @@ def age_factor(last_seen: datetime, *, at: datetime, half_life_days: float | Non
     days = max(0.0, (at - last_seen).total_seconds() / SECONDS_A_DAY)
     if half_life_days is None or half_life_days <= 0:
         return max(AGE_FLOOR, 1.0 - days / AGE_DAYS)
-    return max(AGE_FLOOR, 0.5 ** min(1.0, days / half_life_days))
+    return max(AGE_FLOOR, math.pow(0.5, min(1.0, days / half_life_days)))
 
 
 def corroboration_factor(independent: int) -> float:
