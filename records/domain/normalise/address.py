@@ -68,29 +68,29 @@ _DIRECTIONS = {
     "southeast": "se",
     "southwest": "sw",
 }
+_INITIALS = re.compile(r"(?<=\b[^\W\d_])\.(?=[^\W\d_]\b)")  # P.O. Box, D.C.
+_SEPARATORS = re.compile(r"[,;()\"]|(?<![\d.])\.++|\.++(?!\d)|(?<!\w)-(?!\w)")
 _PHRASES = (
-    (re.compile(r"\bp\.? ?o\.? ?box\b"), "pobox"),
+    (re.compile(r"\bp ?o ?box\b"), "pobox"),
     (re.compile(r"\bunited states(?: of america)?\b"), "us"),
     (re.compile(r"\bunited kingdom\b"), "uk"),
     # #4, # 4, apt #4, apt. no. 4
-    (re.compile(r"\b(apt|apartment|ste|suite|unit|room|rm)\.? ?(?:#|no\.) ?"), r"\1 "),
-    (re.compile(r"# ?(?=\w)"), "apt "),
+    (re.compile(r"\b(apt|apartment|ste|suite|unit|room|rm) ?(?:(?:#|\bno\b) ?)+(?=\w)"), r"\1 "),
+    (re.compile(r"(?:# ?)+(?=\w)"), " apt "),
     # LS1 4AB and LS14AB
     (re.compile(r"\b([a-z]{1,2}\d[a-z\d]?) (\d[a-z]{2})\b"), r"\1\2"),
     # Hauptstraße, Hauptstr.
     (re.compile(r"(?<=[^\W\d_])strasse\b"), "str"),
 )
-_NOT_BETWEEN_DIGITS = re.compile(r"(?<!\d)\.|\.(?!\d)")
-_SEPARATORS = re.compile(r"[,;()\"]|(?<!\w)-(?!\w)")
 
 
 def parse_address(text: str) -> str | None:
     """Read an address with its street words, unit marks and punctuation levelled."""
-    folded = fold(text)
+    separated = _SEPARATORS.sub(" ", _INITIALS.sub("", fold(text)))
+    levelled = " ".join(separated.split())
     for pattern, written in _PHRASES:
-        folded = pattern.sub(written, folded)
-    folded = _SEPARATORS.sub(" ", folded)
-    words = [_WORD.get(word, word) for word in _NOT_BETWEEN_DIGITS.sub("", folded).split()]
+        levelled = pattern.sub(written, levelled)
+    words = [_WORD.get(word, word) for word in levelled.split()]
     return " ".join(_directions(words)) or None
 
 
@@ -98,5 +98,5 @@ def _directions(words: list[str]) -> list[str]:
     """Shorten ``North`` in ``North Main Street`` but not in ``North Street``."""
     return [
         _DIRECTIONS[word] if word in _DIRECTIONS and after not in _STREET_WORDS else word
-        for word, after in zip(words, [*words[1:], ""], strict=True)
+        for word, after in zip(words, [*words[1:], ""], strict=False)
     ]

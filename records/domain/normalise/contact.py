@@ -20,7 +20,7 @@ _MAX_EMAIL = 320
 
 _PHONE_SHAPE = re.compile(
     r"(?:tel[:.]? ?|phone[:.]? ?)?"
-    r"(\+?[\d ()./-]{5,40}(?:,? ?(?:ext\.?|extension|x|;ext=) ?\d{1,7})?)"
+    r"((?:\+[\d ()./-]{3,40}|[\d ()./-]{6,40})(?:,? ?(?:ext\.?|extension|x|;ext=) ?\d{1,7})?)"
 )
 
 
@@ -56,8 +56,14 @@ def parse_phone(text: str, region: str) -> str | None:
     if digits.startswith("00"):
         # The ITU's international prefix; libphonenumber knows only the region's own.
         digits = "+" + digits[2:].lstrip()
+    written = _e164(digits, region.upper())
+    # A number whose own spelling is dialled otherwise (+49 0000 0) is none.
+    return written if written and _e164(written, region.upper()) == written else None
+
+
+def _e164(digits: str, region: str) -> str | None:
     try:
-        number = phonenumbers.parse(digits, region.upper())
+        number = phonenumbers.parse(digits, region)
     except phonenumbers.NumberParseException:
         return None
     if not phonenumbers.is_possible_number(number):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from records.domain.normalise.text import fold
+from records.domain.normalise.text import fold, level_typography
 
 # Legal forms that are no ordinary word or surname in any case.
 _FORMS = frozenset(
@@ -25,19 +25,26 @@ _CONNECTORS = frozenset(("and", "the", "of"))
 
 _DOTTED = re.compile(r"(?<=\b[^\W\d_])\.\s*(?=[^\W\d_]\.)")
 # Between digits a sign is part of the number: 1.5 is not 15.
-_DROPPED = re.compile(r"(?<!\d)[.']|[.'](?!\d)")
-_SPACED = re.compile(r"[\"()\[\]_;]|(?<!\d),|,(?!\d)|(?<=[^\W\d])-(?=[^\W\d])")
+_DROPPED = re.compile(r"(?<![\d.'])[.']++|[.']++(?!\d)")
+_SPACED = re.compile(r"[\"()\[\]_;]|(?<!\d),|,(?!\d)")
+_HYPHEN = re.compile(r"(?<=[^\W\d])-(?=[^\W\d])")
 
 
 def parse_name(text: str) -> str | None:
     """Read a name without its legal form, so that ``Helio GmbH`` is ``helio``."""
-    joined = _DOTTED.sub(".", text).replace("&", " and ").replace("\u2019", "'")
-    words = _DROPPED.sub("", _SPACED.sub(" ", joined)).split()
+    words = _plain(level_typography(text)).split()
     while len(words) > 1 and _is_form(words[-1]) and _names_something(words[:-1]):
         words.pop()
         if words[-1] == "and" and len(words) > 1:  # GmbH & Co. KG
             words.pop()
-    return fold(" ".join(words)) or None
+    name = fold(" ".join(words))
+    # Folding can bring a sign back: ŉ is an apostrophe and an n.
+    return (name if name.isascii() else " ".join(_plain(name).split())) or None
+
+
+def _plain(text: str) -> str:
+    joined = _DOTTED.sub(".", text).replace("&", " and ")
+    return _HYPHEN.sub(" ", _DROPPED.sub("", _SPACED.sub(" ", joined)))
 
 
 def _is_form(word: str) -> bool:

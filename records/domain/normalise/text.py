@@ -54,8 +54,14 @@ def fold(text: str) -> str:
     """Return a cleaned text as identity compares it: without case, typography levelled."""
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFD", text.translate(_TYPOGRAPHY))
-    return unicodedata.normalize("NFC", decomposed.casefold())
+    # Decomposed before it is folded, as Unicode's canonical caseless match asks (D145).
+    folded = unicodedata.normalize("NFD", text).casefold().translate(_TYPOGRAPHY)
+    return unicodedata.normalize("NFC", folded)
+
+
+def level_typography(text: str) -> str:
+    """Write typographic quotes and dashes as a keyboard does; case stays."""
+    return text if text.isascii() else text.translate(_TYPOGRAPHY)
 
 
 def ascii_digits(text: str) -> str:

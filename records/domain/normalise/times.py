@@ -32,7 +32,7 @@ _CLOCK = re.compile(
     r"(?:(?P<mark>[:.h]| h )(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?"
     r"(?: ?(?P<unit>hrs?|h|uhr|o'clock))?"
     r"(?: ?(?P<half>[ap])\.?m\.?)?"
-    r"(?: ?(?P<zone>z|(?:utc|gmt)?[+-]\d{1,2}(?::?\d{2})?|[a-z]{2,5}|[a-z]+/[a-z_]+))?"
+    r"(?: ?(?P<zone>z|(?:utc|gmt)?[+-]\d{1,2}(?::?\d{2})?|(?![ap]m\b)[a-z]{2,5}|[a-z]+/[a-z_]+))?"
 )
 _UTC = frozenset(("z", "utc", "gmt"))
 _MAX_LENGTH = 60

@@ -116,13 +116,13 @@ def resolve_unit(text: str) -> str | None:
         return None
     if text in _CASED:
         return _CASED[text]
-    folded = fold(text.rstrip(".") or text)
+    folded = fold(text.rstrip(". ") or text)
     known = _FOLDED.get(folded)
     if known is not None:
         return known
     if not (text[0].isalpha() or text[0] in "%°") or not _SHAPE.fullmatch(text):
         return None
-    if folded.count(" ") >= _MAX_WORDS:
+    if folded.count(" ") >= _MAX_WORDS or len(folded) > _MAX_LENGTH:
         return None
     return _singular(folded)
 

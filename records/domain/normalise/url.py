@@ -15,7 +15,7 @@ from records.domain.normalise.contact import ascii_host
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*", re.IGNORECASE)
 _BARE_HOST = re.compile(r"(?:[^\W_][\w-]*\.)+[^\W\d_]{2,}(?::\d+)?(?:[/?#].*)?")
 _ADDRESS_V4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
-_ADDRESS_V6 = re.compile(r"\[[0-9a-f:.]+\]")
+_ADDRESS_V6 = re.compile(r"[0-9a-f]*:[0-9a-f:.]*")
 _PORTS = {"http": 80, "https": 443, "ftp": 21, "ws": 80, "wss": 443}
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -50,7 +50,7 @@ def parse_url(text: str) -> str | None:
 def _host(host: str) -> str | None:
     if host == "localhost" or _ADDRESS_V4.fullmatch(host):
         return host
-    if _ADDRESS_V6.fullmatch(f"[{host}]"):
+    if _ADDRESS_V6.fullmatch(host):
         return f"[{host}]"
     return ascii_host(host)
 
