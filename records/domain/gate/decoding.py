@@ -107,9 +107,7 @@ def _ascii85(token: str) -> bytes:
 
 _MORSE_CODE = dict(
     zip(
-        ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- "
-        "...- .-- -..- -.-- --.. ----- .---- ..--- ...-- ....- ..... -.... --... ---.. ----. "
-        ".-.-.- --..-- ..--.. .--.-. -....-".split(),
+        [".-", "-...", "-.-.", "-..", ".", "..-.", "--.", "....", "..", ".---", "-.-", ".-..", "--", "-.", "---", ".--.", "--.-", ".-.", "...", "-", "..-", "...-", ".--", "-..-", "-.--", "--..", "-----", ".----", "..---", "...--", "....-", ".....", "-....", "--...", "---..", "----.", ".-.-.-", "--..--", "..--..", ".--.-.", "-....-"],
         "abcdefghijklmnopqrstuvwxyz0123456789.,?@-",
         strict=True,
     )
@@ -175,9 +173,7 @@ def deleet(text: str) -> str:
         if end < len(text) and not text[end].isspace():
             continue
         word = text[start:end]
-        if any(char.isalpha() for char in word) and any(char in "013457@$!+8" for char in word):
-            out[start:end] = word.translate(_LEET)
-        elif word.isdigit():
+        if (any(char.isalpha() for char in word) and any(char in "013457@$!+8" for char in word)) or word.isdigit():
             out[start:end] = word.translate(_LEET)
         start = end + 1
     return "".join(out)

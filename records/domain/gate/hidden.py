@@ -87,7 +87,7 @@ def _selector(char: str) -> int | None:
 
 def _innocent(char: str, before: str, after: str, *, right_to_left: bool) -> bool:
     if _selector(char) is not None:
-        return bool(before) and not before.isascii() or before in "#*0123456789"
+        return (bool(before) and not before.isascii()) or before in "#*0123456789"
     if char in _BIDI_MARKS:
         return right_to_left
     if char in _HARMLESS:

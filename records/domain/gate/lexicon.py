@@ -23,6 +23,8 @@ class English:
     fillers: frozenset[str]
     finite: frozenset[str]
     questions: frozenset[str]
+    prepositional: frozenset[str]
+    prepositions: frozenset[str]
 
 
 @functools.cache
@@ -37,4 +39,6 @@ def english() -> English:
         fillers=lists["fillers"],
         finite=lists["finite"],
         questions=lists["questions"],
+        prepositional=lists["prepositional"],
+        prepositions=lists["prepositions"],
     )

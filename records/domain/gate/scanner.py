@@ -23,10 +23,10 @@ from records.domain.gate.views import Readings, needs_more, readings
 
 # Predicates whose value is free text; for others a value in title case is a name.
 FREE_TEXT = frozenset(
-    "note notes memory fact facts remark comment message text content summary observation "
-    "description instruction reminder".split()
+    ["note", "notes", "memory", "fact", "facts", "remark", "comment", "message", "text", "content", "summary", "observation", "description", "instruction", "reminder"]
 )
 _JOINED_VALUE = 400  # characters of the value that can complete an order split over fields
+_LABEL_WORDS = 3  # a structured value of so few words is read as a label
 _SESSION_TEXTS = 6  # earlier writes joined with this one
 
 _MOODS: dict[str, tuple[str, str]] = {
@@ -47,7 +47,7 @@ def scan(fact: Fact, context: GateContext, ruleset: Ruleset) -> Iterator[Finding
     folded = scanned.lower() if is_ascii else fold(scanned)
     hits = ruleset.engine.match(folded)
     if hits:
-        yield from _plain_hits(pieces, hits, ruleset)
+        yield from _plain_hits(fact, pieces, ruleset)
     yield from _moods(fact)
     if needs_more(folded, is_ascii=is_ascii):
         for piece in pieces:
@@ -77,7 +77,7 @@ def _pieces(fact: Fact) -> tuple[list[Piece], str]:
     return pieces, BORDER.join(text for _, text in texts)
 
 
-def _plain_hits(pieces: list[Piece], hits: object, ruleset: Ruleset) -> Iterator[Finding]:
+def _plain_hits(names: Fact, pieces: list[Piece], ruleset: Ruleset) -> Iterator[Finding]:
     """Find which field each hit is in; the fields are scanned one by one only now."""
     seen: set[tuple[str, str]] = set()
     for piece in pieces:
@@ -86,12 +86,20 @@ def _plain_hits(pieces: list[Piece], hits: object, ruleset: Ruleset) -> Iterator
         view = View(name, piece.field, folded, origin)
         for finding in _view_hits(view, piece.text, ruleset):
             rule = ruleset.rule(finding.rule)
-            if piece.field == "fact" and (rule is None or rule.scope != "joined"):
+            if (rule is None or rule.scope != "joined") and _in_name(finding, piece, names.subject):
                 continue
             key = (finding.rule, finding.matched.lower())
             if key not in seen:
                 seen.add(key)
                 yield finding
+
+
+def _in_name(finding: Finding, piece: Piece, subject: str) -> bool:
+    """Say whether a hit begins in the subject's name, which may well be a title."""
+    if piece.field == "fact":
+        return True
+    starts = finding.span is not None and finding.span[0] < len(subject)
+    return piece.field == "content" and starts and piece.text.startswith(subject)
 
 
 def _view_hits(
@@ -133,9 +141,9 @@ def _finding(
 
 def _moods(fact: Fact) -> Iterator[Finding]:
     value, content = fact.value, fact.content
-    named = fact.predicate.lower() not in FREE_TEXT and shape.looks_like_title(value)
-    if not named:
-        for mood in shape.moods(value):
+    structured = fact.predicate.lower() not in FREE_TEXT
+    if not (structured and shape.looks_like_title(value)):
+        for mood in shape.moods(value, label=structured and value.count(" ") < _LABEL_WORDS):
             yield _mood_finding(mood, "value", "raw", value, (mood.start, mood.end))
     if content and content != value:
         head = content.startswith(fact.subject)

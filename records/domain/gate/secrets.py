@@ -56,7 +56,7 @@ _ANNOUNCED = (
     r"\s*(?:is(?: now| always)?|was|=|:|：|=>|ist|est|es|é|到|是)\s*[\"'`]?([^\s\"'`,;]{4,200})"
 )
 _NOT_SECRET = re2.compile(
-    r"(?i)^(?:[a-z]+|[A-Z0-9_]+|https?://.*|[<\[{$%*(].*|\S*[*•x]{4,}\S*|[a-z_./-]+(?:\(\))?"
+    r"(?i)^(?:[a-z]+|[A-Z][A-Z0-9]*_[A-Z0-9_]+|[?&/].*|https?://.*|[<\[{$%*(].*|\S*[*•x]{4,}\S*|[a-z_./-]+(?:\(\))?"
     r"|[0-9]{1,3}|[0-9]{4}-[0-9]{2}-[0-9]{2}|v?[0-9]+(?:\.[0-9]+)+|base64url.*|[0-9]+-[a-z]+)[.!?]?$"
 )
 _PREFILTER = re2.compile(
@@ -87,7 +87,7 @@ class Secret:
 def find(text: str) -> list[Secret]:
     """Return the credentials of a text, left to right and without overlaps."""
     if not _PREFILTER.search(text):
-        return []
+        return _mnemonic(text)
     found = [*_formats(text), *_announced(text), *_entropy(text), *_library(text), *_mnemonic(text)]
     found = [hit for hit in found if not _is_sample(text, hit)]
     return _without_overlaps(found)
@@ -104,8 +104,10 @@ def redact(text: str, secrets: list[Secret]) -> str:
 
 
 def _is_sample(text: str, hit: Secret) -> bool:
-    matched = text[hit.start : hit.end]
-    return any(sample in matched for sample in _SAMPLES)
+    start = max(text.rfind(" ", 0, hit.start), text.rfind("\n", 0, hit.start)) + 1
+    close = text.find(" ", hit.end)
+    token = text[start : close if close >= 0 else len(text)]
+    return any(sample in token for sample in _SAMPLES)
 
 
 def _without_overlaps(found: list[Secret]) -> list[Secret]:
@@ -207,16 +209,19 @@ def _library(text: str) -> Iterator[Secret]:
 
 
 _MNEMONIC_SIZES = (12, 15, 18, 21, 24)
+_FUNCTION_WORDS = frozenset(
+    "the and for with from that this are was his her their not but has had its our you who".split()
+)
 
 
-def _mnemonic(text: str) -> Iterator[Secret]:
-    """Find a wallet's seed phrase where the text announces one."""
-    lowered = text.lower()
-    at = max(lowered.find("seed phrase"), lowered.find("recovery phrase"))
-    if at < 0:
-        return
-    border = text.find(":", at)
-    words = text[border + 1 :].split() if border >= 0 else []
-    plain = [word for word in words if word.isalpha() and word.islower() and 3 <= len(word) <= 8]
-    if len(words) in _MNEMONIC_SIZES and len(plain) == len(words):
-        yield Secret("seed phrase", border + 1, len(text))
+def _mnemonic(text: str) -> list[Secret]:
+    """Find a wallet's seed phrase: so many plain words and nothing that joins them."""
+    start = text.find(":") + 1
+    if text.count(" ", start) - 1 not in range(10, 24):
+        return []
+    words = text[start:].split()
+    if len(words) not in _MNEMONIC_SIZES or _FUNCTION_WORDS.intersection(words):
+        return []
+    if all(word.isalpha() and word.isascii() and word.islower() and 3 <= len(word) <= 8 for word in words):
+        return [Secret("seed phrase", start, len(text))]
+    return []

@@ -17,7 +17,7 @@ from records.domain.gate.lexicon import english
 # A sentence, a labelled part or a line ends here. Linear: the look-behind keeps a run of
 # marks from being tried again at each of them, every other class is bounded or matches at once.
 _BREAK = re.compile(
-    r"(?<![.!?;:])[.!?;:]++[\"')\]]*+\s+|[\n\x1f]+\s*|[\u3002\uff01\uff1f\uff1b]+|<!--|-->|[>)]\s|<[^<>]{0,80}>"
+    r"(?<![.!?;:])[.!?;:]++[\"')\]]*+\s+|[\n\x1f]+\s*|[\u3002\uff01\uff1f\uff1b]+|<!--|-->|>\s|<[^<>]{0,80}>"
 )
 _EDGE = "#*>`_\"'([{|-–—•.,!~=\u200b \t:;)]}<"
 _NUMBERING = re.compile(r"(?:step\s+)?[0-9a-z]{1,2}[.)]\s+|(?:step\s+\w{1,5}\s*[:.-]\s*)", re.I)
@@ -26,20 +26,32 @@ _LOOKAHEAD = 14  # words of a sentence that are looked at; an order shows itself
 
 # A clause that begins with one of these may be followed by the order itself.
 _TRIGGERS = frozenset(
-    "when whenever if once after before upon until unless while every each anytime wherever "
-    "should on as next".split()
+    ["when", "whenever", "if", "once", "after", "before", "upon", "until", "unless", "while", "anytime", "wherever", "should", "on", "as", "next"]
 )
 _FRONTED = frozenset(
-    "for to in per at from during without with by under given since because regardless "
-    "considering following as instead rather due".split()
+    ["for", "to", "in", "per", "at", "from", "during", "without", "with", "by", "under", "given", "since", "because", "regardless", "considering", "following", "as", "instead", "rather", "due"]
 )
-_PAST = frozenset("yesterday ago last already earlier previously".split())
-_SUGGESTIONS = frozenset({("check", "out"), ("take", "care"), ("keep", "in"), ("thank", "you")})
+_PAST = frozenset(["yesterday", "ago", "last", "already", "earlier", "previously"])
+_SUGGESTIONS = frozenset(
+    {("check", "out"), ("take", "care"), ("keep", "in"), ("thank", "you"), ("let", "me"),
+     ("let", "us"), ("look", "forward"), ("feel", "free"), ("trust", "fund")}
+)  # fmt: skip
+_TRIGGER_UNITS = frozenset(
+    ["time", "times", "day", "morning", "evening", "week", "month", "session", "login", "request", "message", "query", "turn", "call"]
+)
+# "The user is shopping: find a blue one": a wish that the sentence only reports.
+_REPORTED_WISH = re.compile(
+    r"(?:the )?(?:user|customer|client|buyer|shopper|he|she|they)(?:'s)? (?:is|was|are|has|wants?|wanted|asked"
+    r"|asks|requested|requests|said|says|needs?|would|likes?|wish\w*|goal|query|request)\b[^:]{0,60}:",
+    re.I,
+)
+_WISHED = frozenset(
+    ["choose", "find", "look", "buy", "select", "pick", "search", "get", "want", "need", "order", "prefer", "show", "include", "also"]
+)
 # "remember that she likes tea": the statement follows, the verb is only a wrapper.
 _WRAPPERS = frozenset({"remember", "note", "imagine", "know", "recall", "remind"})
 _HOWTO = frozenset(
-    "use run set add see check choose refer install upgrade restart exchange configure pass call "
-    "start stop open read enable disable".split()
+    ["use", "run", "set", "add", "see", "check", "choose", "refer", "install", "upgrade", "restart", "exchange", "configure", "pass", "call", "start", "stop", "open", "read", "enable", "disable"]
 )
 
 
@@ -52,19 +64,24 @@ class Mood:
     end: int
 
 
-def moods(text: str, *, skip_first: bool = False) -> list[Mood]:
+def moods(text: str, *, skip_first: bool = False, label: bool = False) -> list[Mood]:
     """Return the orders and questions of a text.
 
     ``skip_first`` leaves out the beginning of the text: it is the subject's
-    name, which may be a title such as "Catch Me If You Can".
+    name, which may be a title such as "Catch Me If You Can". ``label`` is set
+    for a short value of a structured predicate ("action film"): there, every
+    verb could be a noun.
     """
+    if label and not english().openers.intersection(text.lower().split()):
+        return []
     found: list[Mood] = []
     start = 0
     first = skip_first
+    wish = ":" in text and _REPORTED_WISH.match(text) is not None
     for border in _BREAK.finditer(text):
         stop = border.start()
         if stop > start:
-            mood = None if first else _order(text, start, stop)
+            mood = None if first else _order(text, start, stop, wish=wish)
             if mood is None and text[stop] in _QUESTION_MARKS:
                 mood = _question(text, start, stop, after=border.end())
             if mood is not None:
@@ -73,7 +90,7 @@ def moods(text: str, *, skip_first: bool = False) -> list[Mood]:
         start = border.end()
     if start < len(text):
         stop = len(text)
-        mood = None if first else _order(text, start, stop)
+        mood = None if first else _order(text, start, stop, wish=wish)
         if mood is None and text.rstrip("\"')] ")[-1:] in _QUESTION_MARKS and text:
             mood = _question(text, start, stop, after=stop)
         if mood is not None:
@@ -81,9 +98,11 @@ def moods(text: str, *, skip_first: bool = False) -> list[Mood]:
     return found
 
 
-def _order(text: str, start: int, stop: int) -> Mood | None:
+def _order(text: str, start: int, stop: int, *, wish: bool) -> Mood | None:
     words = text[start : min(stop, start + 240)].split(None, _LOOKAHEAD)
     rule = _order_rule(words)
+    if rule == "shape.order" and wish and _clean(words[_skip_fillers(words)[0]]) in _WISHED:
+        return None
     return Mood(rule, start, stop) if rule is not None else None
 
 
@@ -98,18 +117,26 @@ def _order_rule(words: list[str]) -> str | None:
     if position >= len(words):
         return None
     verb = _clean(words[position])
-    if verb in _TRIGGERS or verb in _FRONTED:
+    trigger = verb in _TRIGGERS or _is_timed(words, position)
+    if trigger or verb in _FRONTED:
         inner = _after_comma(words, position)
         if inner is not None and _is_order(words, inner):
             if _is_howto(words, inner):
                 return None
-            return "shape.delayed_order" if verb in _TRIGGERS else "shape.order"
+            return "shape.delayed_order" if trigger else "shape.order"
         return None
     if not _is_order(words, position) and not (
         negated and (verb in lists.verbs or verb in lists.homographs) and position + 1 < len(words)
     ):
         return None
     return "shape.prohibition" if negated else "shape.order"
+
+
+def _is_timed(words: list[str], position: int) -> bool:
+    """Say whether "every time", "each morning" or "the third time" begins the clause."""
+    if _clean(words[position]) not in ("every", "each", "the", "any"):
+        return False
+    return any(_clean(word) in _TRIGGER_UNITS for word in words[position + 1 : position + 3])
 
 
 def _skip_fillers(words: list[str]) -> tuple[int, bool]:
@@ -123,8 +150,8 @@ def _skip_fillers(words: list[str]) -> tuple[int, bool]:
         elif word == "do" and _clean(words[position + 1]) == "not":
             pass
         elif not (
-            word == ""
-            or word in lists.fillers
+            word in lists.fillers
+            or not any(char.isalnum() for char in word)
             or word.isdigit()
             or (word.endswith("ly") and len(word) > 5)
         ):
@@ -154,7 +181,11 @@ def _is_order(words: list[str], position: int) -> bool:
         return False
     if verb in lists.verbs:
         return not _is_title(words, position) and not _is_wrapper(words, position)
-    if verb in lists.homographs and following in lists.openers:
+    if verb in lists.homographs and (
+        following in lists.openers
+        or (verb in lists.prepositional and following in lists.prepositions)
+        or following.startswith("http")
+    ):
         rest = {_clean(word) for word in words[position + 1 :]}
         return (
             not (rest & _PAST)
@@ -203,7 +234,7 @@ def _ends_in_title(words: list[str]) -> bool:
     return len(tail) >= 2 and sum(word[0].isupper() for word in tail) >= len(tail) - 1
 
 
-_SMALL = frozenset("a an and as at but by for from in is it of off on or the to up with vs".split())
+_SMALL = frozenset(["a", "an", "and", "as", "at", "but", "by", "for", "from", "in", "is", "it", "of", "off", "on", "or", "the", "to", "up", "with", "vs"])
 
 
 def looks_like_title(text: str) -> bool:
