@@ -16,7 +16,7 @@ from ninja.errors import ValidationError
 from ninja.openapi.schema import REF_TEMPLATE, OpenAPISchema
 from pydantic.json_schema import models_json_schema
 
-from records.api import memories, whoami
+from records.api import history, sessions, sources, whoami
 from records.api.problems import Problem, invalid, not_found, respond
 from records.items import BadRequest, Conflict, FieldError, NotFound
 
@@ -73,7 +73,7 @@ api = Api(
     openapi_url="/openapi.json",
     docs_url="/docs",
 )
-for module in (whoami, memories):
+for module in (whoami, history, sources, sessions):
     api.add_router("", module.router)
 
 

@@ -122,6 +122,14 @@ def read_id(text: str) -> UUID:
         raise not_found() from error
 
 
+def read_uuid(name: str, text: str) -> UUID:
+    """Return a parameter as an id."""
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise invalid(FieldError(name, "must be a UUID", "type")) from error
+
+
 def read_instant(name: str, text: str) -> datetime:
     """Return a parameter as an aware instant; a space from an unescaped plus is forgiven."""
     try:
