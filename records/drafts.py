@@ -117,6 +117,7 @@ def incoming(one: Draft, *, is_approved: bool) -> Incoming:
         seen_at=shaped.seen_at,
         order_at=shaped.order_at,
         content=shaped.content,
+        sentence=canonical.identifier(shaped.value),
         valid_until=expiry(
             seen_at=shaped.seen_at, ttl_days=policy.ttl_days, given=shaped.valid_until
         ),

@@ -327,6 +327,25 @@ def load_serves(
     return [(row[0], row[1]) for row in cur]
 
 
+def load_sentences(
+    cur: psycopg.Cursor[Row], sessions: Sequence[UUID], now: datetime
+) -> list[tuple[UUID, UUID, str]]:
+    """Return (session, record, content) of what these sessions were last served.
+
+    The newest five hundred serves of each: an agent that stores what it was
+    told does so soon after.
+    """
+    cur.execute(
+        """SELECT DISTINCT w.id, v.record_id, r.content
+           FROM unnest(%s::uuid[]) AS w (id)
+           CROSS JOIN LATERAL (SELECT s.record_id FROM serve s WHERE s.session_id = w.id AND s.at >= %s
+                               ORDER BY s.at DESC LIMIT 500) v
+           JOIN memory_record r ON r.id = v.record_id AND r.status = 'active'""",
+        [list(sessions), now - ECHO_WINDOW],
+    )
+    return [(row[0], row[1], row[2]) for row in cur]
+
+
 def load_fences(
     cur: psycopg.Cursor[Row], digests: Sequence[tuple[UUID, str, str]], now: datetime
 ) -> list[FenceView]:

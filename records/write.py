@@ -280,15 +280,16 @@ def _load(
             slot = one.identity.slot_id
             since[slot] = min(since.get(slot, one.shaped.order_at), one.shaped.order_at)
     dependents = sorted({slot for d in drafts for slot in d.dependent_slots})
+    sessions = sorted({d.session_id for d in drafts})
+    told = store.load_sentences(cur, sessions, now)
     known = store.load_known(
         cur,
         fingerprints=fingerprints,
         slots=since,
         dependents=dependents,
-        record_ids=set(held.values()),
+        record_ids={*held.values(), *(record for _, record, _ in told)},
     )
     same = {k.id: k for k in known.values() if k.status in (Status.ACTIVE, Status.QUARANTINED)}
-    sessions = sorted({d.session_id for d in drafts})
     served: list[tuple[UUID, UUID]] = []
     if same:
         store.load_claimants(cur, same, sessions)
@@ -298,4 +299,11 @@ def _load(
         key = fence_key(access.workspace_id)
         digests = [(p, f, keyed_fingerprint(key, f)) for p, f in fingerprints]
         fences = store.load_fences(cur, digests, now)
-    return Ledger(known=known.values(), fences=fences, served=served, addresses=held, now=now)
+    return Ledger(
+        known=known.values(),
+        fences=fences,
+        served=served,
+        sentences={(s, canonical.identifier(text)): record for s, record, text in told},
+        addresses=held,
+        now=now,
+    )

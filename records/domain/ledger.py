@@ -70,7 +70,8 @@ class Applied:
 class Ledger:
     """The records, fences and serves that a set of writes can meet.
 
-    ``served`` holds (session id, record id) pairs of the last 24 hours.
+    ``served`` holds (session id, record id) pairs of the last 24 hours, and
+    ``sentences`` maps (session id, folded sentence) to the record served with it.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Ledger:
         known: Iterable[Known] = (),
         fences: Iterable[FenceView] = (),
         served: Iterable[tuple[UUID, UUID]] = (),
+        sentences: Mapping[tuple[UUID, str], UUID] | None = None,
         addresses: Mapping[UUID, UUID] | None = None,
         now: datetime,
     ) -> None:
@@ -93,6 +95,7 @@ class Ledger:
         self._chain: dict[UUID, list[Known]] = defaultdict(list)
         self._fences: dict[str, list[FenceView]] = defaultdict(list)
         self._served = set(served)
+        self._sentences = dict(sentences or {})
         for one in sorted(known, key=lambda k: k.id):
             self._enter(one)
         for fence in fences:
@@ -132,7 +135,9 @@ class Ledger:
             self._enter(one)
             return _applied(Decision.LATE, one)
         replaced = [incumbent] if incumbent is not None else []
-        holder = self.known.get(self.addresses[address_id]) if address_id in self.addresses else None
+        holder = (
+            self.known.get(self.addresses[address_id]) if address_id in self.addresses else None
+        )
         if holder is not None and holder.is_live and holder.id != one.id and holder not in replaced:
             replaced.append(holder)
         for old in replaced:
@@ -173,7 +178,16 @@ class Ledger:
             addressed=addressed,
             fence=max(reaches, key=_SEVERITY.__getitem__, default=FenceReach.OPEN),
             was_served=same is not None and (new.session_id, same.id) in self._served,
+            echo_of=self._echo_of(new),
         )
+
+    def _echo_of(self, new: Incoming) -> Known | None:
+        """Return the live record whose sentence the session was told and now repeats."""
+        if not self._sentences:
+            return None
+        found = self._sentences.get((new.session_id, new.sentence))
+        record = self.known.get(found) if found else None
+        return record if record is not None and record.is_live else None
 
     def _addressed(self, new: Incoming) -> Known | None:
         """Return the other live fact that ``new``'s address holds now."""

@@ -35,6 +35,7 @@ class Incoming:
     seen_at: datetime
     order_at: datetime
     content: str = ""
+    sentence: str = ""  # the value, folded: is it a whole sentence that was served?
     valid_until: datetime | None = None
     valid_until_given: bool = False
     address_id: UUID | None = None
@@ -99,6 +100,7 @@ class Surroundings:
     addressed: Known | None = None
     fence: FenceReach = FenceReach.OPEN
     was_served: bool = False
+    echo_of: Known | None = None  # another fact whose very sentence was served to this session
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,8 @@ def decide(new: Incoming, around: Surroundings) -> Plan:
         return Plan(Decision.FENCED)
     if around.same is not None:
         return _restated(new, around.same, around)
+    if around.echo_of is not None and not new.derived:
+        return Plan(Decision.ECHOED, target=around.echo_of)
     hold = _hold_reason(new, around)
     if hold is not None:
         return _held(Decision.QUARANTINED, hold)
