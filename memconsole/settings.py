@@ -29,6 +29,17 @@ def _words(name: str, default: str = "") -> list[str]:
     return [word.strip() for word in os.environ.get(name, default).split(",") if word.strip()]
 
 
+def _file(name: str, default: str) -> Path:
+    return Path(os.environ.get(name, "").strip() or HOME.root / default).expanduser()
+
+
+def _days(name: str, default: int) -> int:
+    text = os.environ.get(name, "").strip() or str(default)
+    if not text.isdecimal() or not 1 <= int(text) <= 36_500:
+        raise ImproperlyConfigured(f"{name} must be from 1 to 36500 days, not {text!r}.")
+    return int(text)
+
+
 DEBUG = _flag("MEMCONSOLE_DEBUG")
 HTTPS = _flag("MEMCONSOLE_HTTPS")  # a proxy in front speaks TLS with the browser
 ALLOWED_HOSTS = _words("MEMCONSOLE_HOSTS", "localhost,127.0.0.1,[::1]")
@@ -161,6 +172,15 @@ SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]  # asked from inside, without TLS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60 if HTTPS else 0
+
+# The trail's private key, the public keys that are believed, and the checkpoints
+# that outlive a rewritten database; see docs/trail.md.
+TRAIL_KEY_FILE = _file("MEMCONSOLE_TRAIL_KEY_FILE", "trail_key")
+TRAIL_PUBLIC_KEYS_FILE = _file("MEMCONSOLE_TRAIL_PUBLIC_KEYS_FILE", "trail_keys")
+TRAIL_CHECKPOINTS_FILE = _file("MEMCONSOLE_TRAIL_CHECKPOINTS_FILE", "trail_checkpoints")
+
+# How long recalls and serves are kept; a workspace may ask for less.
+LOG_RETENTION_DAYS = _days("MEMCONSOLE_LOG_RETENTION_DAYS", 400)
 
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "").strip() or Valkey(HOME).url
 

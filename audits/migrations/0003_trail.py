@@ -40,6 +40,7 @@ class Migration(migrations.Migration):
                 ("key_id", models.TextField()),
                 ("signature", models.BinaryField()),
                 ("horizon", records.models.fields.TransactionId()),
+                ("resume_id", models.BigIntegerField()),
                 ("cluster", models.BigIntegerField()),
             ],
             options={"db_table": "seal"},

@@ -17,8 +17,9 @@ from records.models.fields import TransactionId
 class Seal(models.Model):
     """A Merkle root over the events at positions ``first`` to ``last``, signed and chained.
 
-    ``horizon`` is the transaction id below which every event of the workspace
-    is sealed; ``cluster`` the database cluster to which that id belongs.
+    Every finished event up to (``horizon``, ``resume_id``), a transaction and
+    an event id, is sealed; ``cluster`` is the database cluster whose
+    transactions those are.
     """
 
     pk = models.CompositePrimaryKey("workspace_id", "number")
@@ -32,6 +33,7 @@ class Seal(models.Model):
     key_id = models.TextField()
     signature = models.BinaryField()
     horizon = TransactionId()
+    resume_id = models.BigIntegerField()
     cluster = models.BigIntegerField()
 
     class Meta:

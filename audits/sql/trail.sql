@@ -11,7 +11,7 @@ ALTER TABLE sealed_event
     ADD CONSTRAINT sealed_event_leaf_check CHECK (octet_length(leaf) = 32);
 
 -- Sealing takes events by the transaction that wrote them, not by id: see audits/seals.py.
-CREATE INDEX event_by_transaction ON event (workspace_id, transaction);
+CREATE INDEX event_by_transaction ON event (workspace_id, transaction, id);
 
 DO $$
 DECLARE

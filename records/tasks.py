@@ -1,0 +1,95 @@
+"""Celery tasks on memories: take ids, claim a run, make one call. May run twice at once.
+
+The beat queues them without a workspace (``memconsole/schedule.py``), recovery
+and people for one. What they do is in ``records/jobs``.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from uuid import UUID
+
+from celery import current_app, shared_task
+from django.db import transaction
+
+from records import events
+from records.access import Access
+from records.events import Happening
+from records.jobs import catalogue, runs
+from records.jobs.catalogue import Job
+from records.jobs.decay import update_age
+from records.jobs.freshness import update_freshness
+from records.jobs.partitions import keep_partitions
+from records.jobs.recover import recover as recover_runs
+from records.jobs.requests import forget_requests
+from records.jobs.rescan import rescan as rescan_records
+from records.jobs.validity import update_validity
+
+
+def queue(job: Job, workspace_id: UUID | None) -> None:
+    """Queue a job's task for one workspace, or for all that it serves."""
+    arguments = {"workspace_id": str(workspace_id)} if workspace_id else {}
+    current_app.tasks[job.task].apply_async(kwargs=arguments)
+
+
+def start(job: Job, *, access: Access) -> UUID | None:
+    """Let a person start a job now; return the run, ``None`` when one is open already.
+
+    Call inside the workspace's scope: the task is queued when that commits.
+    """
+    run_id = runs.enqueue(job, access.workspace_id, requested_by=str(access.actor))
+    if run_id is not None:
+        happening = Happening("job.started", "job_run", run_id, details={"job": job.name})
+        events.append([happening], access=access)
+        transaction.on_commit(partial(queue, job, access.workspace_id))
+    return run_id
+
+
+@shared_task(name=catalogue.VALIDITY.task)
+def validity(workspace_id: str | None = None) -> None:
+    """Bring standings to what the clock says of validity."""
+    runs.perform_everywhere(catalogue.VALIDITY, update_validity, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=catalogue.DECAY.task)
+def decay(workspace_id: str | None = None) -> None:
+    """Bring standings to what the clock says of age."""
+    runs.perform_everywhere(catalogue.DECAY, update_age, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=catalogue.RESCAN.task)
+def rescan(workspace_id: str | None = None) -> None:
+    """Judge every live record of a workspace again; without one, queue every workspace's."""
+    if workspace_id is None:
+        for one in runs.workspaces():
+            queue(catalogue.RESCAN, one)
+        return
+    runs.perform(catalogue.RESCAN, UUID(workspace_id), rescan_records)
+
+
+@shared_task(name=catalogue.FRESHNESS.task)
+def freshness(workspace_id: str | None = None) -> None:
+    """Flag sources that are overdue."""
+    runs.perform_everywhere(catalogue.FRESHNESS, update_freshness, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=catalogue.REQUESTS.task)
+def requests(workspace_id: str | None = None) -> None:
+    """Forget the answers kept for repeated requests."""
+    runs.perform_everywhere(catalogue.REQUESTS, forget_requests, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=catalogue.PARTITIONS.task)
+def partitions() -> None:
+    """Make and drop the logs' monthly tables; only maintenance may."""
+    runs.perform(catalogue.PARTITIONS, None, keep_partitions, using="maintenance")
+
+
+@shared_task(name=catalogue.RECOVER.task)
+def recover() -> None:
+    """Queue the runs again whose worker is gone."""
+    runs.perform(catalogue.RECOVER, None, partial(recover_runs, queue=queue))
+
+
+def _id(text: str | None) -> UUID | None:
+    return UUID(text) if text else None
