@@ -17,7 +17,12 @@ OWNER = "memconsole_owner"
 APP = "memconsole_app"
 MAINTENANCE = "memconsole_maintenance"
 ROLES = {"default": APP, "owner": OWNER, "maintenance": MAINTENANCE}
-URL_VARIABLES = {"owner": "DATABASE_OWNER_URL", "maintenance": "DATABASE_MAINTENANCE_URL"}
+# Where each alias's log-in is looked for, before DATABASE_URL.
+URL_VARIABLES = {
+    "default": (),
+    "owner": ("DATABASE_OWNER_URL", "DATABASE_ADMIN_URL"),
+    "maintenance": ("DATABASE_MAINTENANCE_URL",),
+}
 DEFAULT_NAME = "memconsole"
 SCHEMES = ("postgres", "postgresql")
 
@@ -33,12 +38,11 @@ def database_aliases(environ: Mapping[str, str], home: DataHome) -> dict[str, Al
     """Return Django's DATABASES for this environment; StartError names a bad variable."""
     if is_embedded(environ):
         return embedded_aliases(home, environ.get("MEMCONSOLE_DATABASE", DEFAULT_NAME))
-    shared = parse_url("DATABASE_URL", environ["DATABASE_URL"])
     aliases = {}
     for alias, role in ROLES.items():
-        variable = URL_VARIABLES.get(alias, "")
-        url = environ.get(variable, "").strip()
-        aliases[alias] = _in_role(parse_url(variable, url) if url else shared, role)
+        given = (name for name in URL_VARIABLES[alias] if environ.get(name, "").strip())
+        variable = next(given, "DATABASE_URL")
+        aliases[alias] = _in_role(parse_url(variable, environ[variable].strip()), role)
     return aliases
 
 

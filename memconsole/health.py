@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 
 from django.db import connections
-from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 
@@ -60,10 +60,10 @@ def check_migrations() -> None:
     global _migrated
     if _migrated:
         return
-    executor = MigrationExecutor(connections["default"])
-    missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    loader = MigrationLoader(connections["default"])
+    missing = loader.graph.nodes.keys() - loader.applied_migrations.keys()
     if missing:
-        raise LookupError(f"not applied: {', '.join(str(migration) for migration, _ in missing)}")
+        raise LookupError(f"not applied: {', '.join('.'.join(key) for key in sorted(missing))}")
     _migrated = True
 
 

@@ -1,13 +1,18 @@
 """The WSGI application that the web server loads, once in each of its processes."""
 
 import os
-
-from django.core.wsgi import get_wsgi_application
+import signal
 
 from memconsole.embedded.leash import die_with_parent
 
 if os.environ.get("MEMCONSOLE_PROCESS") == "web":
     # A worker of a killed web server would keep the port.
     die_with_parent()
+    # Until it serves, a worker still has its parent's handler, which only takes note:
+    # asked to stop while loading, it would go on for ever.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memconsole.settings")
+
+from django.core.wsgi import get_wsgi_application  # noqa: E402 (slow: the signal comes first)
+
 application = get_wsgi_application()

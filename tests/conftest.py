@@ -25,12 +25,11 @@ WITH_DATABASE = {"db", "api", "web", "browser"}
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """Point the three aliases at a fresh database for this session, dropped at its end."""
+    """Set up a fresh database for this session, dropped at its end."""
     from django.core.management import call_command
     from django.db import connections
 
-    with server.test_database() as name:
-        server.use_database(name)
+    with server.test_database():
         with django_db_blocker.unblock():
             call_command("setup_database", verbosity=0)
             yield
@@ -50,6 +49,13 @@ def _database(request: pytest.FixtureRequest) -> Iterator[None]:
     with blocker.unblock():
         yield
         connections.close_all()
+
+
+@pytest.fixture(scope="session")
+def broker_url(django_db_setup: None) -> Iterator[str]:
+    """Return the URL of a real broker, for tests that run real workers."""
+    with server.broker() as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -22,10 +23,10 @@ from pathlib import Path
 
 from psycopg import sql
 
-from memconsole.database import administrator_connection, embedded_aliases
 from memconsole.embedded import leash
 from memconsole.embedded.home import DataHome
 from memconsole.embedded.postgres import TEST_TUNING, Postgres, tail
+from memconsole.embedded.valkey import Valkey
 from memconsole.embedded.web import web_command
 
 CODE = Path(__file__).resolve().parent.parent
@@ -65,51 +66,58 @@ def postgres() -> Iterator[Postgres]:
 
 
 @contextmanager
-def test_database() -> Iterator[str]:
-    """Yield the name of a database that this process may create, and drop it at the end.
+def test_database() -> Iterator[None]:
+    """Keep the server up for this process's database, and drop that at the end.
 
     Databases of sessions that are gone are dropped too.
     """
     with postgres() as server:
         _drop_abandoned(server)
-        name = f"test_memconsole_{os.getpid()}"
         try:
-            yield name
+            yield
         finally:
-            _drop(server, name)
+            _drop(server, os.environ["MEMCONSOLE_DATABASE"])
 
 
-def use_database(name: str) -> None:
-    """Point every alias of this process at database ``name`` of the test server."""
-    from django.conf import settings
-    from django.db import connections
-
-    aliases = embedded_aliases(test_home(), name)
-    for alias, values in aliases.items():
-        connections[alias].close()
-        connections[alias].settings_dict.update(values)
-    settings.ADMINISTRATOR_CONNECTION = administrator_connection({}, aliases)
+@contextmanager
+def broker() -> Iterator[str]:
+    """Run a Valkey of this process alone; yield its URL."""
+    home = DataHome(test_home().root / f"broker-{os.getpid()}")
+    home.prepare()
+    server = Valkey(home)
+    process = subprocess.Popen(
+        server.command(),
+        cwd=CODE,
+        env=leash.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        server.wait_until_ready(alive=lambda: process.poll() is None)
+        yield server.url
+    finally:
+        process.terminate()
+        process.wait(10)
+        shutil.rmtree(home.root, ignore_errors=True)
 
 
 @contextmanager
 def web_server(**environ: str) -> Iterator[str]:
-    """Run the real web server against this process's test database; yield its URL."""
-    from django.db import connections
+    """Run the real web server against this process's test database; yield its URL.
 
+    ``MEMCONSOLE_TEST_BROKER`` in ``environ`` gives it a real broker.
+    """
     port = free_port()
-    name = connections["default"].settings_dict["NAME"]
     log_file = test_home().logs / f"web-{port}.log"
-    changes = {
-        "MEMCONSOLE_HOME": str(test_home().root),
-        "MEMCONSOLE_DATABASE": name,
-        "MEMCONSOLE_PROCESS": "web",
-        **environ,
-    }
     with log_file.open("wb") as log:
         process = subprocess.Popen(
             web_command(host="127.0.0.1", port=port),
             cwd=CODE,
-            env=leash.environment(**changes),
+            env=leash.environment(
+                MEMCONSOLE_PROCESS="web",
+                MEMCONSOLE_TEST_DATABASE=os.environ["MEMCONSOLE_DATABASE"],
+                **environ,
+            ),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -125,6 +133,13 @@ def web_server(**environ: str) -> Iterator[str]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def plain_environment(**changes: str) -> dict[str, str]:
+    """Return an environment for a process that is no test's: the project's own settings."""
+    mine = ("DJANGO_SETTINGS_MODULE", "MEMCONSOLE_", "DATABASE_", "CELERY_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(mine)}
+    return {**kept, **changes}
 
 
 def free_port() -> int:

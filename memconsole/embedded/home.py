@@ -165,7 +165,8 @@ def make_private(folder: Path, *, uid: int | None = None, mode: int = 0o700) -> 
     try:
         folder.mkdir(mode=mode, parents=True, exist_ok=True)
         found = folder.lstat()
-        if os.geteuid() == 0 and stat.S_ISDIR(found.st_mode) and found.st_uid in (0, owner):
+        planted = found.st_uid not in (0, owner) and folder.parent.stat().st_mode & stat.S_IWOTH
+        if os.geteuid() == 0 and stat.S_ISDIR(found.st_mode) and not planted:
             os.chown(folder, owner, -1)
             found = folder.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner:

@@ -212,7 +212,8 @@ def _program(program: Program, place: int) -> dict[str, object]:
     output: dict[str, object] = {"stdout_logfile": "/dev/fd/1", "stdout_logfile_maxbytes": "0"}
     if program.log_file is not None:
         output = {
-            "stdout_logfile": program.log_file,
+            # supervisord expands this one twice.
+            "stdout_logfile": str(program.log_file).replace("%", "%%"),
             "stdout_logfile_maxbytes": "10MB",
             "stdout_logfile_backups": "2",
         }
@@ -235,4 +236,11 @@ def _program(program: Program, place: int) -> dict[str, object]:
 
 
 def _escape(value: object) -> str:
-    return str(value).replace("%", "%%")
+    text = str(value)
+    for comment in (" ;", " #", "\n"):
+        if comment in text:
+            raise StartError(
+                f"The process manager cannot be told of {text!r} because of the {comment!r} in it:"
+                " move MemConsole, or MEMCONSOLE_HOME, to a path without."
+            )
+    return text.replace("%", "%%")

@@ -42,7 +42,7 @@ class Command(BaseCommand):
         try:
             # Roles belong to the whole server, so the lock does too: two databases
             # of one server set up at once would race for them.
-            with connect("postgres") as server:
+            with connect_to_server() as server:
                 server.execute("SELECT pg_advisory_lock(%s)", [LOCK])
                 require_version(server)
                 create_roles(server)
@@ -67,6 +67,14 @@ def connect(database: str) -> Connection:
     """Return an autocommit connection of the administrator."""
     arguments = settings.ADMINISTRATOR_CONNECTION | {"dbname": database}
     return psycopg.connect(**arguments, autocommit=True)
+
+
+def connect_to_server() -> Connection:
+    """Return a connection that serves the whole server: some grant only their own database."""
+    try:
+        return connect("postgres")
+    except psycopg.OperationalError:
+        return connect(database_name())
 
 
 def require_version(server: Connection) -> None:
@@ -94,6 +102,12 @@ def create_roles(server: Connection) -> None:
                 statement += sql.SQL(" PASSWORD {}").format(sql.Literal(login["PASSWORD"]))
             server.execute(statement)
         for member in {login["USER"] or server.info.user, server.info.user} - {role}:
+            if member in settings.DATABASE_ROLES.values():
+                # It would undo the separation that the roles are for.
+                raise CommandError(
+                    f"The role {member} may not become {role}: DATABASE_URL logs in as {member}, so"
+                    " set DATABASE_ADMIN_URL or DATABASE_OWNER_URL, and DATABASE_MAINTENANCE_URL."
+                )
             _grant_role(server, role, to=member)
     # Partitions and indexes belong to the owner; the maintenance worker makes
     # them by SET ROLE, and never holds the owner's rights otherwise.
@@ -126,7 +140,10 @@ def create_extension(database: Connection) -> None:
 
 def grant_schema(database: Connection) -> None:
     """Let the owner create in schema public, and nobody else."""
-    owner = sql.Identifier(settings.DATABASE_ROLES["owner"])
+    role = settings.DATABASE_ROLES["owner"]
+    if _exists(database, "SELECT 1 WHERE has_schema_privilege(%s, 'public', 'CREATE')", role):
+        return
+    owner = sql.Identifier(role)
     database.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
     database.execute(sql.SQL("GRANT USAGE, CREATE ON SCHEMA public TO {}").format(owner))
 

@@ -1,0 +1,91 @@
+"""How DATABASE_URL and its relatives become aliases and roles."""
+
+from pathlib import Path
+
+import pytest
+
+from memconsole import database
+from memconsole.embedded.home import DataHome, StartError
+
+HOME = DataHome(Path("/srv/memconsole"))
+URL = "postgresql://app%40team:s%3Acret@db.example:6432/memories?sslmode=require"
+
+
+def test_one_url_serves_three_roles() -> None:
+    aliases = database.database_aliases({"DATABASE_URL": URL}, HOME)
+
+    assert {alias: values["OPTIONS"]["options"] for alias, values in aliases.items()} == {
+        "default": "-c role=memconsole_app",
+        "owner": "-c role=memconsole_owner",
+        "maintenance": "-c role=memconsole_maintenance",
+    }
+    for values in aliases.values():
+        assert values["USER"] == "app@team"
+        assert values["PASSWORD"] == "s:cret"
+        assert (values["HOST"], values["PORT"], values["NAME"]) == (
+            "db.example",
+            "6432",
+            "memories",
+        )
+        assert values["OPTIONS"]["sslmode"] == "require"
+
+
+def test_a_login_that_is_the_role_gets_no_role_option() -> None:
+    environ = {
+        "DATABASE_URL": "postgresql://memconsole_app:a@db/memories",
+        "DATABASE_MAINTENANCE_URL": "postgresql://memconsole_maintenance:m@db/memories",
+        "DATABASE_OWNER_URL": "postgresql://deployer:d@db/memories",
+    }
+    aliases = database.database_aliases(environ, HOME)
+
+    assert "options" not in aliases["default"]["OPTIONS"]
+    assert "options" not in aliases["maintenance"]["OPTIONS"]
+    assert aliases["maintenance"]["PASSWORD"] == "m"
+    assert aliases["owner"]["OPTIONS"]["options"] == "-c role=memconsole_owner"
+
+
+def test_without_a_url_the_embedded_server_is_used() -> None:
+    aliases = database.database_aliases({"DATABASE_URL": " "}, HOME)
+
+    assert aliases["default"]["HOST"] == str(HOME.postgres_sockets)
+    assert aliases["default"]["USER"] == "memconsole_app"
+    assert aliases["maintenance"]["USER"] == "memconsole_maintenance"
+    assert aliases["owner"]["OPTIONS"]["options"] == "-c role=memconsole_owner"
+
+
+def test_the_administrator_is_the_owners_login_without_the_role() -> None:
+    environ = {"DATABASE_URL": URL}
+    arguments = database.administrator_connection(environ, database.database_aliases(environ, HOME))
+    assert arguments["user"] == "app@team"
+    assert "options" not in arguments
+
+    environ["DATABASE_ADMIN_URL"] = "postgresql://root:r@db/memories"
+    arguments = database.administrator_connection(environ, database.database_aliases(environ, HOME))
+    assert (arguments["user"], arguments["password"]) == ("root", "r")
+
+
+def test_a_socket_is_named_as_in_libpq() -> None:
+    alias = database.parse_url("DATABASE_URL", "postgresql:///memories?host=/run/postgresql")
+    assert (alias["HOST"], alias["NAME"], alias["USER"]) == ("/run/postgresql", "memories", "")
+
+
+@pytest.mark.parametrize(
+    ("url", "complaint"),
+    [
+        ("mysql://db/memories", "must start with postgresql://"),
+        ("memories", "must start with postgresql://"),
+        ("postgresql://db:notaport/memories", "is not a URL"),
+        ("postgresql://user:hunter2@db/", "names no database"),
+        ("postgresql://db/memories?options=-crole%3Dpostgres", "may not carry 'options'"),
+    ],
+)
+def test_a_bad_url_is_refused_by_name_and_without_its_password(url: str, complaint: str) -> None:
+    with pytest.raises(StartError, match=complaint) as refusal:
+        database.database_aliases({"DATABASE_URL": url}, HOME)
+    assert "DATABASE_URL" in str(refusal.value)
+    assert "hunter2" not in str(refusal.value)
+
+
+def test_only_the_owner_migrates() -> None:
+    router = database.OwnerMigrates()
+    assert [db for db in database.ROLES if router.allow_migrate(db, "records")] == ["owner"]
