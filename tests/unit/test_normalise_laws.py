@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from records.domain.facts import Normaliser
+from records.domain.negation import is_negated
 from records.domain.normalise import clean, fold, normalise
 
 KINDS = [kind for kind in Normaliser if kind not in (Normaliser.TEXT, Normaliser.EXACT)]
@@ -68,7 +70,20 @@ def test_two_numbers_are_never_one(kind: Normaliser, one: object, data: st.DataO
     assert (read(str(one), kind) == read(str(other), kind)) == (one == other)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", Normaliser)
 @pytest.mark.parametrize("text", ["", " ", "\u200b", "-", ".", "x" * 2000, "1" * 2000, "a@" * 500])
-def test_odd_values_neither_crash_nor_take_long(kind: Normaliser, text: str) -> None:
+def test_odd_values_do_not_crash(kind: Normaliser, text: str) -> None:
     assert read(text, kind)[0] in (kind, Normaliser.TEXT)
+
+
+@pytest.mark.parametrize("kind", Normaliser)
+@pytest.mark.parametrize(
+    "piece", ["#", "# ", "a.", "1,", "1 ", "\u0301\u200d", "क्\u200d", "../", "not "]
+)
+def test_reading_takes_time_in_step_with_length(kind: Normaliser, piece: str) -> None:
+    # Ten times the longest value allowed: what grows with the square takes half a minute.
+    text = piece * (20_000 // len(piece))
+    began = time.process_time()
+    read(text, kind)
+    is_negated(text)
+    assert time.process_time() - began < 2

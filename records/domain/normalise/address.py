@@ -76,7 +76,7 @@ _PHRASES = (
     (re.compile(r"\bunited kingdom\b"), "uk"),
     # #4, # 4, apt #4, apt. no. 4
     (re.compile(r"\b(apt|apartment|ste|suite|unit|room|rm) ?(?:(?:#|\bno\b) ?)+(?=\w)"), r"\1 "),
-    (re.compile(r"(?:# ?)+(?=\w)"), " apt "),
+    (re.compile(r"(?<!#)(?<!# )(?:# ?)++(?=\w)"), " apt "),
     # LS1 4AB and LS14AB
     (re.compile(r"\b([a-z]{1,2}\d[a-z\d]?) (\d[a-z]{2})\b"), r"\1\2"),
     # Hauptstraße, Hauptstr.

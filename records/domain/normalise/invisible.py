@@ -59,6 +59,7 @@ _SELECTORS = (
 
 _ZWNJ, _ZWJ = "\u200c", "\u200d"
 _PRESENTATION, _KEYCAP, _KEYCAP_BASES = "\ufe0e\ufe0f", "\u20e3", frozenset("0123456789#*")
+_REACH = 32  # marks or hidden characters looked past; a longer run would cost its square
 _VIRAMA_CLASS = 9  # canonical combining class of every virama
 
 
@@ -107,7 +108,7 @@ def _is_joiner_needed(char: str, kept: list[str], text: str, position: int) -> b
 def _base_before(kept: list[str]) -> tuple[str, bool]:
     """Find the character that the marks before this place sit on, and a virama among them."""
     after_virama = False
-    for char in reversed(kept):
+    for char in reversed(kept[-_REACH:]):
         if unicodedata.category(char)[0] != "M":
             return char, after_virama
         after_virama = after_virama or unicodedata.combining(char) == _VIRAMA_CLASS
@@ -115,7 +116,7 @@ def _base_before(kept: list[str]) -> tuple[str, bool]:
 
 
 def _visible_after(text: str, position: int) -> str:
-    for char in text[position + 1 : position + 64]:
+    for char in text[position + 1 : position + 1 + _REACH]:
         if not SUSPECT.match(char):
             return char
     return ""

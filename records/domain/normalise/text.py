@@ -7,6 +7,7 @@ what is taken out, ``__init__.py`` for the other kinds of value.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from records.domain.normalise.invisible import Invisible, remove_invisible
@@ -35,6 +36,8 @@ _TYPOGRAPHY = str.maketrans(
     }
 )
 
+_TYPOGRAPHIC = re.compile(f"[{''.join(map(chr, _TYPOGRAPHY))}]")
+
 
 def clean(text: str) -> tuple[str, tuple[Invisible, ...]]:
     """Return ``text`` as it is kept, and the invisible characters taken out of it.
@@ -54,14 +57,12 @@ def fold(text: str) -> str:
     """Return a cleaned text as identity compares it: without case, typography levelled."""
     if text.isascii():
         return text.lower()
-    # Decomposed before it is folded, as Unicode's canonical caseless match asks (D145).
-    folded = unicodedata.normalize("NFD", text).casefold().translate(_TYPOGRAPHY)
-    return unicodedata.normalize("NFC", folded)
+    return unicodedata.normalize("NFC", level_typography(text.casefold()))
 
 
 def level_typography(text: str) -> str:
     """Write typographic quotes and dashes as a keyboard does; case stays."""
-    return text if text.isascii() else text.translate(_TYPOGRAPHY)
+    return text.translate(_TYPOGRAPHY) if _TYPOGRAPHIC.search(text) else text
 
 
 def ascii_digits(text: str) -> str:
