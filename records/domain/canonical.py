@@ -33,6 +33,7 @@ __all__ = [
     "predicate_key",
     "session_id",
     "slot_id",
+    "source_id",
     "value_key",
 ]
 
@@ -94,6 +95,11 @@ def session_id(workspace_id: UUID, partition_id: UUID, external_id: str) -> UUID
     return _id("session", workspace_id.hex, partition_id.hex, _exact(external_id))
 
 
+def source_id(workspace_id: UUID, name: str) -> UUID:
+    """Return the id of a source by its name, exactly as given."""
+    return _id("source", workspace_id.hex, _exact(name))
+
+
 def _exact(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
@@ -102,10 +108,15 @@ def _to_the_second(instant: datetime) -> str:
     return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+# Names of places do not depend on how facts are spelled: they outlive a schema version.
+_LASTING = frozenset({"partition", "session", "source", "address"})
+
+
 def _digest(domain: str, *parts: str) -> bytes:
     """Hash parts so that no two lists of them share a text: each goes with its length."""
     joined = "".join(f"{len(part)}:{part}" for part in parts)
-    text = f"memconsole:{SCHEMA_VERSION}:{domain}:{joined}"
+    version = 1 if domain in _LASTING else SCHEMA_VERSION
+    text = f"memconsole:{version}:{domain}:{joined}"
     return sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 

@@ -193,3 +193,19 @@ def test_exact_values_keep_their_case() -> None:
     exact = Policy("code", normaliser=Normaliser.EXACT)
     assert value_key("AbC", exact) != value_key("abc", exact)
     assert value_key("AbC", TEXT) == value_key("abc", TEXT)
+
+
+def test_places_keep_their_ids_when_the_spelling_of_facts_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def places() -> list[object]:
+        return [
+            partition_id(WORKSPACE, "ada"),
+            session_id(WORKSPACE, PARTITION, "s1"),
+            address_id(WORKSPACE, PARTITION, "hr", "42"),
+        ]
+
+    before, fact = places(), fingerprint("ada", "employer", "text:acme")
+    monkeypatch.setattr("records.domain.canonical.SCHEMA_VERSION", 2)
+    assert places() == before
+    assert fingerprint("ada", "employer", "text:acme") != fact
