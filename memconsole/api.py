@@ -16,7 +16,16 @@ from ninja.errors import ValidationError
 from ninja.openapi.schema import REF_TEMPLATE, OpenAPISchema
 from pydantic.json_schema import models_json_schema
 
-from records.api import history, sessions, sources, whoami
+from records.api import (
+    corrections,
+    history,
+    memories,
+    policies,
+    recall,
+    sessions,
+    sources,
+    whoami,
+)
 from records.api.problems import Problem, invalid, not_found, respond
 from records.items import BadRequest, Conflict, FieldError, NotFound
 
@@ -73,8 +82,9 @@ api = Api(
     openapi_url="/openapi.json",
     docs_url="/docs",
 )
-for module in (whoami, history, sources, sessions):
-    api.add_router("", module.router)
+DOORS = (whoami, memories, history, corrections, recall, sources, policies, sessions)
+for router in dict.fromkeys(module.router for module in DOORS):
+    api.add_router("", router)
 
 
 @api.exception_handler(Problem)

@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from records import history, lists
 from records.access import Scope
+from records.api import memories
 from records.api.answers import answer, endpoint
 from records.api.auth import access_of
-from records.api.memories import router  # one path, one router: POST and GET memories
 from records.api.paging import NAMES, PAGING, answer_page, parameter, read_limit
 from records.api.problems import invalid
 from records.api.reading import read_id, read_instant, read_parameters, read_uuid
@@ -23,6 +23,7 @@ from records.domain.facts import Status
 from records.items import FieldError
 from records.schemas.history import ClaimPage, EventPage, MemoryAnswer, MemoryPage
 
+router = memories.router  # ninja takes one router for all methods of a path
 STATUSES = (*Status, "all")
 TEXTS = ("partition", "session", "predicate", "subject", "source", "text", "external_id")
 INSTANTS = ("as_of", "valid_at")

@@ -21,11 +21,12 @@ from pydantic import BaseModel, ValidationError
 
 from records.api.problems import Problem, invalid, not_found
 from records.items import BODY_LIMIT, NAME_LIMIT, FieldError
-from records.schemas.items import RepeatedKeys
+from records.schemas.items import RepeatedKeys, json_object, plain_fault
 
 Model = TypeVar("Model", bound=BaseModel)
 JSON = "application/json"
 PARAMETER_LIMIT = 2_000
+CODES = {"string_too_long": "too_long", "too_long": "too_long", "naive": "naive", "type": "type"}
 
 
 def read_json(request: HttpRequest) -> Any:
@@ -37,14 +38,14 @@ def read_json(request: HttpRequest) -> Any:
     """
     text = _text(read_bytes(request))
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=json_object)
     except json.JSONDecodeError as error:
         raise Problem(400, f"The body is not JSON: {error}.", code="bad_json") from error
     except RecursionError as error:
         raise Problem(400, "The body is nested too deeply.", code="bad_json") from error
     except ValueError:
         # A number of thousands of digits; the field's reader refuses infinity.
-        return json.loads(text, object_pairs_hook=_object, parse_int=float)
+        return json.loads(text, object_pairs_hook=json_object, parse_int=float)
 
 
 def read_bytes(request: HttpRequest) -> bytes:
@@ -87,6 +88,9 @@ def check_model(raw: Any, model: type[Model]) -> Model:
         raise invalid(FieldError(raw.key, "is named twice", "repeated"))
     if not isinstance(raw, dict):
         raise invalid(FieldError("", "the body must be a JSON object", "type"))
+    faults = [(name, plain_fault(value)) for name, value in raw.items()]
+    if any(fault for _, fault in faults):
+        raise invalid(*(FieldError(name[:NAME_LIMIT], f) for name, f in faults if f))
     try:
         return model.model_validate(raw)
     except ValidationError as error:
@@ -170,20 +174,8 @@ def _field_error(one: Any) -> FieldError:
     if kind == "extra_forbidden":
         return FieldError(name, "is not a field here", "unknown")
     message = str(one["msg"])
-    code = "too_long" if kind.endswith("too_long") else "invalid"
+    code = CODES.get(kind, "type" if kind.endswith("_type") else "invalid")
     return FieldError(name, message[:1].lower() + message[1:], code, limit)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
-    seen: set[str] = set()
-    for key, _ in pairs:
-        if key in seen:
-            return RepeatedKeys(found, key=key)
-        seen.add(key)
-    return found
 
 
 def _text(body: bytes) -> str:

@@ -30,7 +30,7 @@ class MemoryAnswer(Given):
     hold_reason: HoldReason | Annotated[str, Field(max_length=0)]
     current: bool = Field(description="Whether it holds now and may be served")
     why_not_current: list[str] = Field(
-        description="Its status when not active; expired, not_yet_valid, recheck, unlisted, suspended"
+        description="Its status unless active; expired, not_yet_valid, recheck, unlisted, suspended"
     )
     confidence: float = Field(description="As ranked: stated, capped by the source's tier")
     stated_confidence: float

@@ -29,6 +29,19 @@ class RepeatedKeys(dict[str, Any]):
         self.key = key
 
 
+def json_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return one JSON object from its pairs: the hook with which every door reads JSON."""
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            return RepeatedKeys(found, key=key)
+        seen.add(key)
+    return found
+
+
 def read_item(raw: Any, *, partition: str | None = None) -> WriteItem | Refused:
     """Return one fact's JSON as an item; ``partition`` is the key's own, when it is bound."""
     if type(raw) is not dict:
