@@ -22,6 +22,7 @@ from records.domain import terms
 from records.domain.facts import Decision, Status
 from records.domain.ledger import Ledger
 from records.drafts import Draft
+from records.embeddings import embedding_text
 from records.events import Happening
 from records.items import Written
 from records.queries import Row
@@ -113,7 +114,7 @@ def _save_records(
             continue
         shaped, verdict = one.shaped, one.verdict
         salt = salts[record.id] = os.urandom(16)
-        found = terms.terms(shaped.content)
+        found = terms.terms(_searched(one))
         indexed, more = found[: terms.MAX_INDEXED_TERMS], found[terms.MAX_INDEXED_TERMS :]
         rows.append(
             (
@@ -138,6 +139,12 @@ def _save_records(
     return salts
 
 
+def _searched(one: Draft) -> str:
+    """Return the text whose words find a record: the one that its vector stands for."""
+    shaped = one.shaped
+    return embedding_text(shaped.subject, one.identity.predicate, shaped.value, shaped.content)
+
+
 def _refresh_contents(cur: psycopg.Cursor[Row], ledger: Ledger, drafts: Sequence[Draft]) -> None:
     """Let a source refresh the sentence it wrote: text, terms and vector together."""
     for one in drafts:
@@ -147,7 +154,7 @@ def _refresh_contents(cur: psycopg.Cursor[Row], ledger: Ledger, drafts: Sequence
         if one.shaped.content != record.content:
             continue
         record.changed.discard("content")
-        found = terms.terms(record.content)
+        found = terms.terms(_searched(one))
         cur.execute(
             """UPDATE memory_record SET content = %s, terms = %s, more_terms = %s, embedding = %b,
                    embedding_model = %s, embedding_partial = %s, version = version + 1

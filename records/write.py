@@ -220,8 +220,10 @@ def _embed(cur: psycopg.Cursor[Row], drafts: Sequence[Draft], access: Access) ->
     mine = [d for d in kept if d.shaped.embedding is None]
     for one in kept:
         if one.shaped.embedding is not None:
-            model = embeddings.caller_model(access.workspace_id, len(one.shaped.embedding))
-            one.vector, one.model = HalfVector(one.shaped.embedding), model.number
+            given = embeddings.caller_vectors(
+                [one.shaped.embedding], workspace_id=access.workspace_id
+            )
+            one.vector, one.model = HalfVector(given.vectors[0]), given.model.number
     known = _known_fingerprints(cur, mine)
     mine = [
         d
