@@ -24,3 +24,38 @@ SEALING_INSTALLATION = register(
         history=False,
     )
 )
+ANCHORING = register(
+    Job(
+        "anchoring",
+        "Checkpoints of the trail outside the database",
+        "audits.anchor",
+        timedelta(minutes=5),
+        carries=True,
+        history=False,
+    )
+)
+ANCHORING_INSTALLATION = register(
+    Job(
+        "anchoring_installation",
+        "Checkpoints of the installation's own trail",
+        "audits.anchor_installation",
+        timedelta(minutes=5),
+        maintenance=True,
+        installation=True,
+        carries=True,
+        history=False,
+    )
+)
+VERIFICATION = register(
+    Job("verification", "The whole trail checked", "audits.verify", timedelta(hours=6))
+)
+VERIFICATION_INSTALLATION = register(
+    Job(
+        "verification_installation",
+        "The installation's own trail checked",
+        "audits.verify_installation",
+        timedelta(hours=6),
+        maintenance=True,
+        installation=True,
+    )
+)

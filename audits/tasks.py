@@ -6,18 +6,45 @@ from uuid import UUID
 
 from celery import shared_task
 
-from audits import jobs, seals
+from audits import anchors, checks, jobs, seals
 from records.jobs.runs import perform, perform_everywhere
 
 
 @shared_task(name=jobs.SEALING.task)
 def seal(workspace_id: str | None = None) -> None:
     """Seal the finished events of one workspace, or of all."""
-    one = UUID(workspace_id) if workspace_id else None
-    perform_everywhere(jobs.SEALING, seals.seal_events, workspace_id=one)
+    perform_everywhere(jobs.SEALING, seals.seal_events, workspace_id=_id(workspace_id))
 
 
 @shared_task(name=jobs.SEALING_INSTALLATION.task)
 def seal_installation() -> None:
     """Seal the finished events that belong to no workspace; only maintenance sees them."""
     perform(jobs.SEALING_INSTALLATION, None, seals.seal_events, using="maintenance")
+
+
+@shared_task(name=jobs.ANCHORING.task)
+def anchor(workspace_id: str | None = None) -> None:
+    """Note where one workspace's chain stands, or all of them."""
+    perform_everywhere(jobs.ANCHORING, anchors.anchor_head, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=jobs.VERIFICATION.task)
+def verify(workspace_id: str | None = None) -> None:
+    """Verify the trail of one workspace, or of all."""
+    perform_everywhere(jobs.VERIFICATION, checks.check_trail, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=jobs.ANCHORING_INSTALLATION.task)
+def anchor_installation() -> None:
+    """Note where the chain of events of no workspace stands."""
+    perform(jobs.ANCHORING_INSTALLATION, None, anchors.anchor_head, using="maintenance")
+
+
+@shared_task(name=jobs.VERIFICATION_INSTALLATION.task)
+def verify_installation() -> None:
+    """Verify the chain of events of no workspace."""
+    perform(jobs.VERIFICATION_INSTALLATION, None, checks.check_trail, using="maintenance")
+
+
+def _id(text: str | None) -> UUID | None:
+    return UUID(text) if text else None

@@ -16,6 +16,7 @@ from uuid import UUID
 from audits.domain.merkle import HASH_LENGTH
 
 FORMAT = "memconsole-seal/1"
+CHECKPOINT_FORMAT = "memconsole-checkpoint/1"
 GENESIS = bytes(HASH_LENGTH)  # what the first seal of a chain follows
 INSTALLATION = UUID(int=0)  # the chain of events that belong to no workspace
 
@@ -74,3 +75,22 @@ def broken_link(body: SealBody, after: Head) -> str | None:
 def follow(body: SealBody) -> Head:
     """Return the head of a chain that ends in this seal."""
     return Head(body.number, body.last, body.digest())
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A note of where a chain stood, to be kept where the database's owner cannot reach."""
+
+    workspace_id: UUID
+    number: int
+    last: int
+    digest: bytes
+    at: str
+    key_id: str
+
+    def text(self) -> bytes:
+        """Return the bytes that are signed."""
+        return (
+            f"{CHECKPOINT_FORMAT}\nworkspace {self.workspace_id}\nseal {self.number}\n"
+            f"last {self.last}\ndigest {self.digest.hex()}\nat {self.at}\nkey {self.key_id}\n"
+        ).encode()

@@ -24,13 +24,7 @@ from records.jobs import runs
 from records.models import Event
 from records.scope import workspace_scope
 
-from .trail import happen, superuser
-
-
-@pytest.fixture(autouse=True)
-def _own_keys(tmp_path: Path, settings: Any) -> None:
-    settings.TRAIL_KEY_FILE = tmp_path / "trail_key"
-    settings.TRAIL_PUBLIC_KEYS_FILE = tmp_path / "trail_keys"
+from .trail import happen, own_keys, superuser  # noqa: F401
 
 
 def positions(access: Access) -> list[tuple[int, str]]:

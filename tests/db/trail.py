@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import psycopg
+import pytest
 from django.conf import settings
 
 from records import events
@@ -36,3 +38,11 @@ def superuser() -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
     with psycopg.connect(**settings.ADMINISTRATOR_CONNECTION, autocommit=True) as connection:
         connection.execute("SET session_replication_role = replica")
         yield connection
+
+
+@pytest.fixture(autouse=True)
+def own_keys(tmp_path: Path, settings: Any) -> None:
+    """Keep keys and checkpoints in the test's own folder; import it where a test seals."""
+    settings.TRAIL_KEY_FILE = tmp_path / "trail_key"
+    settings.TRAIL_PUBLIC_KEYS_FILE = tmp_path / "trail_keys"
+    settings.TRAIL_CHECKPOINTS_FILE = tmp_path / "trail_checkpoints"
