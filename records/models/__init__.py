@@ -1,12 +1,14 @@
 """The tables of what agents remember.
 
 ``tenancy`` (who), ``policies`` (what is asked of a fact), ``memory`` (facts,
-claims, slots, fences), ``logs`` (events and serves, append-only) and ``work``
-(jobs, idempotency, embedding models). Constraints that Django cannot say
-(composite keys, row-level security, partial unique and covering indexes,
-grants) are SQL files in ``records/sql``. See docs/schema.md for the map.
+claims, slots, fences), ``logs`` (events and serves, append-only), ``work``
+(jobs, idempotency, embedding models) and ``imports`` (how far each file got).
+Constraints that Django cannot say (composite keys, row-level security, partial
+unique and covering indexes, grants) are SQL files in ``records/sql``. See
+docs/schema.md for the map.
 """
 
+from .imports import ImportRun
 from .logs import Event, Recall, Serve
 from .memory import Address, Claim, Fence, MemoryRecord, Slot, Standing, Tally
 from .policies import PredicatePolicy
@@ -22,6 +24,7 @@ __all__ = [
     "Feedback",
     "Fence",
     "IdempotencyKey",
+    "ImportRun",
     "JobRun",
     "MemoryRecord",
     "Partition",
