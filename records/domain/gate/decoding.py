@@ -163,18 +163,24 @@ def rot13(text: str) -> str:
 
 
 _LEET = str.maketrans("013457@$!+8", "oieastasitb")
+_LEET_ELL = str.maketrans("013457@$!+8", "oleastasltb")
+_LEET_SIGNS = frozenset("013457@$!+8")
 
 
-def deleet(text: str) -> str:
-    """Return the text with digits in words read as letters; the length is kept."""
+def deleet(text: str, *, one: str = "i") -> str:
+    """Return the text with digits in words read as letters; the length is kept.
+
+    ``one`` says whether the digit one stands for "i" or for "l".
+    """
+    table = _LEET if one == "i" else _LEET_ELL
     out = list(text)
     start = 0
     for end in range(len(text) + 1):
         if end < len(text) and not text[end].isspace():
             continue
         word = text[start:end]
-        if (any(char.isalpha() for char in word) and any(char in "013457@$!+8" for char in word)) or word.isdigit():
-            out[start:end] = word.translate(_LEET)
+        if word.isdigit() or (_LEET_SIGNS.intersection(word) and any(map(str.isalpha, word))):
+            out[start:end] = word.translate(table)
         start = end + 1
     return "".join(out)
 

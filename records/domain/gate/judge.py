@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from records.domain.facts import Fact, Finding, GateContext, Outcome, Policy, Verdict
-from records.domain.gate import scanner, secrets, who
+from records.domain.gate import scanner, secrets, size, who
 from records.domain.gate.ruleset import Ruleset
 from records.domain.gate.spans import mask
 
@@ -33,9 +33,12 @@ def check(
     the write, and ``redacted`` then holds the fields that may be kept instead;
     no finding repeats the secret.
     """
+    prepared = scanner.prepare(fact)
     found = list(who.findings(fact, context, policy))
-    found += scanner.scan(fact, context, ruleset)
-    hits = _secrets(fact)
+    found += size.findings(fact)
+    found += scanner.scan(prepared, fact, context, ruleset)
+    looks_secret = prepared.has_signs and secrets.has_sign(prepared.folded)
+    hits = _secrets(fact) if looks_secret or fact.evidence else {}
     redacted: dict[str, str] = {}
     if hits:
         redacted = {name: secrets.redact(text, at) for name, (text, at) in hits.items()}

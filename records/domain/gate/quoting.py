@@ -16,7 +16,7 @@ _MAX_QUOTE = 400
 _REPORT = re2.compile(
     r"(?i)\b(?:phrases?|phrasing|strings?|sentences?|messages?|titled?|entitled|called|named|name of"
     r"|contain(?:s|ed|ing)|wrote|said|says|saying|quoted?|quotes|labell?ed|reads|spelled|flagged|blocked"
-    r"|detect(?:s|ed)|found|saw|received|logged|reported|describ(?:es|ed)|warn(?:s|ed)|explain(?:s|ed)"
+    r"|detect(?:s|ed)|reject(?:s|ed)|strip(?:s|ped)|escap(?:es|ed)|sanitiz(?:es|ed)|disallow(?:s|ed)|remov(?:es|ed)|match(?:es|ed)|found|saw|received|logged|reported|describ(?:es|ed)|warn(?:s|ed)|explain(?:s|ed)"
     r"|mention(?:s|ed)|attack(?:er|s|ed)?|injections?|example|slogan|lyric|song|album|book|film|movie"
     r"|band|talk|paper|article|poster|sticker|t-shirt|subject line|headline|commit message|error"
     r"|test case|payload|inputs?|attempts?|tickets?|e-?mails?|rule|regex|filter|enthielt|contenait"

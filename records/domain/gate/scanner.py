@@ -11,15 +11,16 @@ further views are built only on a sign that they would differ.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from records.domain.facts import Fact, Finding, GateContext, Outcome
 from records.domain.gate import shape
 from records.domain.gate.engine import BORDER
-from records.domain.gate.folding import fold, fold_with_origin
+from records.domain.gate.folding import FOLD, fold, fold_with_origin
 from records.domain.gate.quoting import is_reported
 from records.domain.gate.ruleset import Rule, Ruleset
 from records.domain.gate.spans import Piece, View, excerpt
-from records.domain.gate.views import Readings, needs_more, readings
+from records.domain.gate.views import Readings, has_signs, readings
 
 # Predicates whose value is free text; for others a value in title case is a name.
 FREE_TEXT = frozenset(
@@ -40,47 +41,55 @@ _MOODS: dict[str, tuple[str, str]] = {
 }
 
 
-def scan(fact: Fact, context: GateContext, ruleset: Ruleset) -> Iterator[Finding]:
-    """Yield the findings of all text rules, over all views of all fields."""
-    pieces, scanned = _pieces(fact)
-    is_ascii = scanned.isascii()
-    folded = scanned.lower() if is_ascii else fold(scanned)
-    hits = ruleset.engine.match(folded)
-    if hits:
-        yield from _plain_hits(fact, pieces, ruleset)
-    yield from _moods(fact)
-    if needs_more(folded, is_ascii=is_ascii):
-        for piece in pieces:
-            if piece.field != "fact":
-                yield from _further_views(piece, ruleset)
-    if fact.evidence:
-        yield from _evidence(fact.evidence, ruleset)
-    if context.recent_texts:
-        yield from _session(fact, context, ruleset)
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The texts of a fact, joined and folded once for all who search them."""
+
+    fields: tuple[tuple[str, str], ...]  # name and text as written, without repeats
+    folded: str
+    is_ascii: bool
+    has_signs: bool  # an encoded, spelled or secret-like piece may be there
 
 
-def _pieces(fact: Fact) -> tuple[list[Piece], str]:
+def prepare(fact: Fact) -> Scan:
     """Join the fields to scan; leave out what another field already contains."""
     value, content = fact.value, fact.content
-    texts = [("value", value)]
-    if content and content != value:
-        texts.append(("content", content))
+    if content == value or not content:
+        texts = [("value", value)]
+    else:
+        texts = [("value", value), ("content", content)]
     if not (content.startswith(fact.subject) and content.endswith(value)):
         texts.append(("fact", f"{fact.subject} {fact.predicate} {value[:_JOINED_VALUE]}"))
     if fact.tags:
         texts.append(("tags", "\n".join(fact.tags)))
-    pieces: list[Piece] = []
-    at = 0
-    for name, text in texts:
-        pieces.append(Piece(name, text, at))
-        at += len(text) + 1
-    return pieces, BORDER.join(text for _, text in texts)
+    scanned = BORDER.join([text for _, text in texts])
+    is_ascii = scanned.isascii()
+    folded = scanned.lower() if is_ascii else scanned.translate(FOLD)
+    return Scan(tuple(texts), folded, is_ascii, not is_ascii or has_signs(folded))
 
 
-def _plain_hits(names: Fact, pieces: list[Piece], ruleset: Ruleset) -> Iterator[Finding]:
+def scan(prepared: Scan, fact: Fact, context: GateContext, ruleset: Ruleset) -> list[Finding]:
+    """Return the findings of all text rules, over all views of all fields."""
+    found: list[Finding] = []
+    if ruleset.engine.match(prepared.folded):
+        found += _plain_hits(fact, prepared, ruleset)
+    found += _moods(fact)
+    if prepared.has_signs:
+        for name, text in prepared.fields:
+            if name != "fact":
+                found += _further_views(Piece(name, text), ruleset)
+    if fact.evidence:
+        found += _evidence(fact.evidence, ruleset)
+    if context.recent_texts:
+        found += _session(fact, context, ruleset)
+    return found
+
+
+def _plain_hits(names: Fact, prepared: Scan, ruleset: Ruleset) -> Iterator[Finding]:
     """Find which field each hit is in; the fields are scanned one by one only now."""
     seen: set[tuple[str, str]] = set()
-    for piece in pieces:
+    for field, text in prepared.fields:
+        piece = Piece(field, text)
         folded, origin = fold_with_origin(piece.text)
         name = "raw" if folded == piece.text.lower() else "folded"
         view = View(name, piece.field, folded, origin)
@@ -139,18 +148,27 @@ def _finding(
     )
 
 
-def _moods(fact: Fact) -> Iterator[Finding]:
+def _moods(fact: Fact) -> list[Finding]:
     value, content = fact.value, fact.content
     structured = fact.predicate.lower() not in FREE_TEXT
+    found: list[Finding] = []
     if not (structured and shape.looks_like_title(value)):
         for mood in shape.moods(value, label=structured and value.count(" ") < _LABEL_WORDS):
-            yield _mood_finding(mood, "value", "raw", value, (mood.start, mood.end))
-    if content and content != value:
-        head = content.startswith(fact.subject)
-        if head and content.endswith(value) and len(content) <= len(value) + 100:
-            return  # the content only puts the subject before the value
-        for mood in shape.moods(content, skip_first=head):
-            yield _mood_finding(mood, "content", "raw", content, (mood.start, mood.end))
+            found.append(_mood_finding(mood, "value", "raw", value, (mood.start, mood.end)))
+    if content and content != value and not _is_joined(fact):
+        for mood in shape.moods(content, skip_first=content.startswith(fact.subject)):
+            found.append(_mood_finding(mood, "content", "raw", content, (mood.start, mood.end)))
+    return found
+
+
+def _is_joined(fact: Fact) -> bool:
+    """Say whether the content only puts subject and predicate before the value."""
+    content, value = fact.content, fact.value
+    return (
+        len(content) <= len(value) + len(fact.subject) + len(fact.predicate) + 40
+        and content.startswith(fact.subject)
+        and content.endswith(value)
+    )
 
 
 def _mood_finding(
@@ -178,7 +196,7 @@ def _further_views(piece: Piece, ruleset: Ruleset) -> Iterator[Finding]:
             origin = [view.origin[place] for place in origin]
         scanned = View(view.name, view.field, folded, origin, view.whole)
         yield from _view_hits(scanned, piece.text, ruleset)
-        if view.name not in ("leet", "rot13", "reversed"):
+        if view.name != "leet" or not shape.moods(piece.text):
             for mood in shape.moods(view.text):
                 span = view.locate(mood.start, mood.end)
                 yield _mood_finding(mood, piece.field, view.name, piece.text, span)

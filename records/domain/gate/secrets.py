@@ -16,6 +16,8 @@ from typing import Any
 
 import re2
 
+from records.domain.gate.engine import Engine
+
 # Published samples that documentation quotes; they open nothing.
 _SAMPLES = (
     "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",  # the token of jwt.io
@@ -59,10 +61,11 @@ _NOT_SECRET = re2.compile(
     r"(?i)^(?:[a-z]+|[A-Z][A-Z0-9]*_[A-Z0-9_]+|[?&/].*|https?://.*|[<\[{$%*(].*|\S*[*•x]{4,}\S*|[a-z_./-]+(?:\(\))?"
     r"|[0-9]{1,3}|[0-9]{4}-[0-9]{2}-[0-9]{2}|v?[0-9]+(?:\.[0-9]+)+|base64url.*|[0-9]+-[a-z]+)[.!?]?$"
 )
-_PREFILTER = re2.compile(
-    r"(?i)[a-z0-9+/_=-]{20}|-----begin|://[^\s/:@]{1,64}:|pass(?:w|p|c)|kennwort|contrase|senha"
-    r"|pwd|\bpin\b|cvv|cvc|key|secret|token|credential|seed phrase|\botp\b|mot de passe|xox"
-    r"|пароль|密码|パスワード"
+# A cheap sign, in folded text, that a secret may be there; part of the one search of views.py.
+SIGN_OF_SECRET = (
+    r"[a-z0-9+/_=-]{20}|-----begin|://[^\s/:@]{1,64}:|passw|passp|passc|passwo|kennwort|contrase"
+    r"|senha|pwd|\bpin\b|cvv|cvc|key\b|secret|token|credential|seed phrase|\botp\b|mot de passe|xox"
+    r"|пароль|密码|パスワード|(?:\b[a-z]{3,8} ){11}[a-z]{3,8}\b"
 )
 _LONG = re2.compile(r"[A-Za-z0-9+/_=-]{20,}")
 _CONTEXT = re2.compile(
@@ -84,10 +87,16 @@ class Secret:
     end: int
 
 
+_SIGN = re2.compile(SIGN_OF_SECRET)
+
+
+def has_sign(folded: str) -> bool:
+    """Say whether folded text may hold a secret at all."""
+    return _SIGN.search(folded) is not None
+
+
 def find(text: str) -> list[Secret]:
     """Return the credentials of a text, left to right and without overlaps."""
-    if not _PREFILTER.search(text):
-        return _mnemonic(text)
     found = [*_formats(text), *_announced(text), *_entropy(text), *_library(text), *_mnemonic(text)]
     found = [hit for hit in found if not _is_sample(text, hit)]
     return _without_overlaps(found)
@@ -122,8 +131,8 @@ def _without_overlaps(found: list[Secret]) -> list[Secret]:
 
 
 @functools.cache
-def _compiled() -> tuple[tuple[str, Any], ...]:
-    return tuple((kind, re2.compile(pattern)) for kind, pattern in _FORMATS)
+def _compiled() -> tuple[Engine, tuple[str, ...]]:
+    return Engine([pattern for _, pattern in _FORMATS]), tuple(kind for kind, _ in _FORMATS)
 
 
 @functools.cache
@@ -132,9 +141,10 @@ def _announced_pattern() -> Any:
 
 
 def _formats(text: str) -> Iterator[Secret]:
-    for kind, pattern in _compiled():
-        for found in pattern.finditer(text):
-            yield Secret(kind, *found.span())
+    engine, kinds = _compiled()
+    for index in engine.match(text):
+        for span in engine.spans(index, text, limit=64):
+            yield Secret(kinds[index], *span)
     if "-----BEGIN" in text:
         start = text.find("-----BEGIN")
         close = text.find("-----END", start)

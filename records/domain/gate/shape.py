@@ -34,7 +34,7 @@ _FRONTED = frozenset(
 _PAST = frozenset(["yesterday", "ago", "last", "already", "earlier", "previously"])
 _SUGGESTIONS = frozenset(
     {("check", "out"), ("take", "care"), ("keep", "in"), ("thank", "you"), ("let", "me"),
-     ("let", "us"), ("look", "forward"), ("feel", "free"), ("trust", "fund")}
+     ("let", "us"), ("look", "forward"), ("feel", "free"), ("trust", "fund"), ("call", "me")}
 )  # fmt: skip
 _TRIGGER_UNITS = frozenset(
     ["time", "times", "day", "morning", "evening", "week", "month", "session", "login", "request", "message", "query", "turn", "call"]
@@ -113,7 +113,7 @@ def _clean(word: str) -> str:
 def _order_rule(words: list[str]) -> str | None:
     """Say which kind of order the words begin, if any."""
     lists = english()
-    position, negated = _skip_fillers(words)
+    position, strong = _skip_fillers(words)
     if position >= len(words):
         return None
     verb = _clean(words[position])
@@ -125,11 +125,10 @@ def _order_rule(words: list[str]) -> str | None:
                 return None
             return "shape.delayed_order" if trigger else "shape.order"
         return None
-    if not _is_order(words, position) and not (
-        negated and (verb in lists.verbs or verb in lists.homographs) and position + 1 < len(words)
-    ):
+    known = verb in lists.verbs or verb in lists.homographs
+    if not _is_order(words, position) and not (strong and known and position + 1 < len(words)):
         return None
-    return "shape.prohibition" if negated else "shape.order"
+    return "shape.prohibition" if strong == "negated" else "shape.order"
 
 
 def _is_timed(words: list[str], position: int) -> bool:
@@ -139,14 +138,15 @@ def _is_timed(words: list[str], position: int) -> bool:
     return any(_clean(word) in _TRIGGER_UNITS for word in words[position + 1 : position + 3])
 
 
-def _skip_fillers(words: list[str]) -> tuple[int, bool]:
+def _skip_fillers(words: list[str]) -> tuple[int, str]:
+    """Return where the verb would be, and whether "always" or a negation went before it."""
     lists = english()
-    negated = False
+    strong = ""
     position = 0
     while position < len(words) - 1:
         word = _clean(words[position])
-        if word in ("don't", "dont", "never", "not"):
-            negated = True
+        if word in ("don't", "dont", "never", "not", "always"):
+            strong = "always" if word == "always" and not strong else "negated"
         elif word == "do" and _clean(words[position + 1]) == "not":
             pass
         elif not (
@@ -157,7 +157,7 @@ def _skip_fillers(words: list[str]) -> tuple[int, bool]:
         ):
             break
         position += 1
-    return position, negated
+    return position, strong
 
 
 def _after_comma(words: list[str], position: int) -> int | None:
@@ -186,13 +186,18 @@ def _is_order(words: list[str], position: int) -> bool:
         or (verb in lists.prepositional and following in lists.prepositions)
         or following.startswith("http")
     ):
-        rest = {_clean(word) for word in words[position + 1 :]}
-        return (
-            not (rest & _PAST)
-            and not _is_title(words, position)
-            and not _is_wrapper(words, position)
+        return not (
+            (verb in _SAME_PAST and _is_past(words, position))
+            or _is_title(words, position)
+            or _is_wrapper(words, position)
         )
     return False
+
+
+def _is_past(words: list[str], position: int) -> bool:
+    """Say whether the rest tells of something done: "last year", "his own", "in 2015"."""
+    rest = [_clean(word) for word in words[position + 1 :]]
+    return any(word in _PAST or (word.isdigit() and len(word) == 4) for word in rest)
 
 
 def _is_title(words: list[str], position: int) -> bool:

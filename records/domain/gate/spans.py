@@ -42,11 +42,10 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One field inside the joined text that is scanned in a single pass."""
+    """One field of a fact, with its text as written."""
 
     field: str
-    text: str  # as written
-    start: int  # where the field begins in the scanned text
+    text: str
 
 
 MASK = "…"

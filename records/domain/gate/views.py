@@ -15,6 +15,7 @@ import re2
 
 from records.domain.gate import decoding, hidden
 from records.domain.gate.folding import fold_with_origin, has_lookalikes, unmask
+from records.domain.gate.secrets import SIGN_OF_SECRET
 from records.domain.gate.spans import View
 
 _DEPTH = 2  # base64 inside base64 is opened; deeper nesting is not worth the time
@@ -22,7 +23,8 @@ _MAX_DECODED = 32  # tokens opened per field
 
 # Signs, in folded text, that a further view could say something else.
 _SIGN = re2.compile(
-    r"[a-z0-9+/_=-]{16}|[0-9a-f]{2}[ :,][0-9a-f]{2}[ :,][0-9a-f]{2}[ :,][0-9a-f]{2}[ :,]"
+    SIGN_OF_SECRET
+    + r"|[a-z0-9+/_=-]{16}|[0-9a-f]{2}[ :,][0-9a-f]{2}[ :,][0-9a-f]{2}[ :,][0-9a-f]{2}[ :,]"
     r"|%[0-9a-f]{2}|&#?[a-z0-9]{2,8};|\\[ux][0-9a-f]{2}|[01]{8}|<~"
     r"|\b\w[ ._*-]{1,3}\w[ ._*-]{1,3}\w[ ._*-]{1,3}\w\b|[.-]{1,6} [.-]{1,6} [.-]{1,6} "
     r"|[a-z][013457@$!][a-z]|\b[013457@$][a-z]{2}|[a-z]{2}[013457@$]\b|\b[a-z]?[013457@$]{2}[a-z]"
@@ -51,9 +53,9 @@ class Readings:
     squeezed: list[View] = field(default_factory=list)  # views whose words run together
 
 
-def needs_more(folded: str, *, is_ascii: bool) -> bool:
-    """Say whether a text could read differently in another view."""
-    return not is_ascii or _SIGN.search(folded) is not None
+def has_signs(folded: str) -> bool:
+    """Say whether folded text may hold a secret, or could read differently in another view."""
+    return _SIGN.search(folded) is not None
 
 
 def readings(field_name: str, text: str) -> Readings:
@@ -90,9 +92,10 @@ def _written_views(field_name: str, text: str, result: Readings) -> None:
         result.views.append(view)
         result.squeezed.append(view)
     if _LEET.search(folded):
-        plain = decoding.deleet(folded)
-        if plain != folded:
-            result.views.append(View("leet", field_name, plain, origin))
+        for one in "il" if "1" in folded else "i":
+            plain = decoding.deleet(folded, one=one)
+            if plain != folded:
+                result.views.append(View("leet", field_name, plain, origin))
     if _ROT13.search(folded):
         result.views.append(View("rot13", field_name, decoding.rot13(folded), origin))
     if _BACKWARDS.search(folded):
