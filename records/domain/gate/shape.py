@@ -31,7 +31,15 @@ _TRIGGERS = frozenset(
 _FRONTED = frozenset(
     ["for", "to", "in", "per", "at", "from", "during", "without", "with", "by", "under", "given", "since", "because", "regardless", "considering", "following", "as", "instead", "rather", "due"]
 )
-_PAST = frozenset(["yesterday", "ago", "last", "already", "earlier", "previously"])
+# Their past looks like their order: "Read the trilogy twice as a teenager".
+_SAME_PAST = frozenset(
+    """read set cut put let hit cast cost spread beat shut quit split bid hurt run come become
+    bet""".split()
+)
+_PAST = frozenset(
+    """yesterday ago last already earlier previously twice once teenager child kid student spring
+    summer autumn winter his their""".split()
+)
 _SUGGESTIONS = frozenset(
     {("check", "out"), ("take", "care"), ("keep", "in"), ("thank", "you"), ("let", "me"),
      ("let", "us"), ("look", "forward"), ("feel", "free"), ("trust", "fund"), ("call", "me")}
