@@ -123,6 +123,7 @@ def incoming(one: Draft, *, is_approved: bool) -> Incoming:
         ),
         valid_until_given=shaped.valid_until is not None,
         address_id=one.identity.address_id,
+        partition_id=one.partition_id,
         derived=shaped.is_derived,
         negated=one.identity.negated,
         immutable=policy.immutable,

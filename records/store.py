@@ -351,7 +351,7 @@ def load_fences(
 ) -> list[FenceView]:
     """Return the standing fences around (partition, fingerprint, keyed digest)."""
     cur.execute(
-        """SELECT f.id, w.f, f.session_id, f.source_id
+        """SELECT f.id, w.f, f.session_id, f.source_id, f.partition_id
            FROM unnest(%s::uuid[], %s::text[], %s::text[]) AS w (p, f, k)
            JOIN fence f ON f.partition_id = w.p AND f.fingerprint IN (w.f, w.k) AND f.lifted_at IS NULL
             AND (f.expires_at IS NULL OR f.expires_at > %s)""",

@@ -27,6 +27,7 @@ class FenceView:
     fingerprint: str
     session_id: UUID | None = None
     source_id: UUID | None = None
+    partition_id: UUID | None = None
     attempts: int = 0
 
     def reach(self, new: Incoming) -> FenceReach:
@@ -89,24 +90,26 @@ class Ledger:
         self.moved_addresses: set[UUID] = set()
         self.known: dict[UUID, Known] = {}
         self.claims: dict[tuple[UUID, UUID, UUID, bool], ClaimDelta] = {}
-        self._same: dict[str, Known] = {}
-        self._rejected: dict[str, Known] = {}
+        # A fingerprint is a fact's identity within one partition only, and a batch may
+        # write to several: the slot, whose id holds the partition, is part of each key.
+        self._same: dict[tuple[UUID, str], Known] = {}
+        self._rejected: dict[tuple[UUID, str], Known] = {}
         self._live: dict[UUID, list[Known]] = defaultdict(list)
         self._chain: dict[UUID, list[Known]] = defaultdict(list)
-        self._fences: dict[str, list[FenceView]] = defaultdict(list)
+        self._fences: dict[tuple[UUID | None, str], list[FenceView]] = defaultdict(list)
         self._served = set(served)
         self._sentences = dict(sentences or {})
         for one in sorted(known, key=lambda k: k.id):
             self._enter(one)
         for fence in fences:
-            self._fences[fence.fingerprint].append(fence)
+            self._fences[fence.partition_id, fence.fingerprint].append(fence)
 
     def apply(self, new: Incoming, *, item: int = 0) -> Applied:
         """Decide on ``new``, book the effects, and say what was done."""
         around = self._around(new)
         plan = decide(new, around)
         if plan.decision is Decision.FENCED:
-            for fence in self._fences[new.fingerprint]:
+            for fence in self._fences[new.partition_id, new.fingerprint]:
                 if fence.reach(new) is FenceReach.CLOSED:
                     fence.attempts += 1
             return Applied(plan.decision, None)
@@ -122,7 +125,7 @@ class Ledger:
         lines up behind.
         """
         assert one.status not in (Status.ACTIVE, Status.ERASED)
-        self._same.pop(one.fingerprint, None)
+        self._same.pop((one.slot_id, one.fingerprint), None)
         incumbent = None
         if one.cardinality is Cardinality.ONE:
             incumbent = next(
@@ -158,7 +161,7 @@ class Ledger:
         return [f for fences in self._fences.values() for f in fences if f.attempts]
 
     def _around(self, new: Incoming) -> Surroundings:
-        same = self._same.get(new.fingerprint)
+        same = self._same.get((new.slot_id, new.fingerprint))
         incumbent = None
         if new.cardinality is Cardinality.ONE:
             incumbent = next(
@@ -170,10 +173,10 @@ class Ledger:
                 None,
             )
         addressed = self._addressed(new)
-        reaches = [f.reach(new) for f in self._fences.get(new.fingerprint, ())]
+        reaches = [f.reach(new) for f in self._fences.get((new.partition_id, new.fingerprint), ())]
         return Surroundings(
             same=same,
-            rejected=self._rejected.get(new.fingerprint),
+            rejected=self._rejected.get((new.slot_id, new.fingerprint)),
             incumbent=incumbent,
             addressed=addressed,
             fence=max(reaches, key=_SEVERITY.__getitem__, default=FenceReach.OPEN),
@@ -328,16 +331,16 @@ class Ledger:
     def _enter(self, one: Known) -> None:
         self.known[one.id] = one
         if one.status in (Status.ACTIVE, Status.QUARANTINED):
-            self._same[one.fingerprint] = one
+            self._same[one.slot_id, one.fingerprint] = one
         if one.status is Status.REJECTED:
-            self._rejected[one.fingerprint] = one
+            self._rejected[one.slot_id, one.fingerprint] = one
         if one.status is Status.ACTIVE:
             self._live[one.slot_id].append(one)
         if one.status is Status.SUPERSEDED:
             self._remember(one)
 
     def _leave(self, one: Known) -> None:
-        self._same.pop(one.fingerprint, None)
+        self._same.pop((one.slot_id, one.fingerprint), None)
         live = self._live[one.slot_id]
         live[:] = [k for k in live if k.id != one.id]
 

@@ -39,6 +39,7 @@ class Incoming:
     valid_until: datetime | None = None
     valid_until_given: bool = False
     address_id: UUID | None = None
+    partition_id: UUID | None = None
     derived: bool = False
     negated: bool = False
     immutable: bool = False

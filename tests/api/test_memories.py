@@ -190,3 +190,11 @@ def test_the_same_outcome_one_by_one_and_in_a_batch(agent: Agent, stranger: Agen
     batch = agent.post("memories/batch", {"items": items}).json()["results"]
     single = [stranger.post("memories", item).json() for item in items]
     assert [one["decision"] for one in batch] == [one["decision"] for one in single]
+
+
+def test_a_fact_fenced_in_one_partition_is_welcome_in_another(agent: Agent) -> None:
+    record = agent.write("p")["id"]
+    agent.post(f"memories/{record}/retract", {"reason": "never true"})
+    items = [FACT, {**FACT, "partition": "q"}]
+    answer = agent.post("memories/batch", {"items": items}).json()
+    assert [one["decision"] for one in answer["results"]] == ["fenced", "added"]
