@@ -78,8 +78,8 @@ CHECKS: dict[str, Callable[[], None]] = {
 def _passes(name: str, check: Callable[[], None]) -> bool:
     try:
         check()
-    except Exception:
+    except Exception as error:
         # Whatever it is, the answer is the same: this part does not work now.
-        logger.exception("The readiness check of %s failed", name)
+        logger.error("The readiness check of %s failed: %s", name, error)
         return False
     return True

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 REQUEST_ID_HEADER = "X-Request-ID"
 FORMS = ("human", "json")
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _ACCEPTED_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _request_id: ContextVar[str] = ContextVar("request_id", default="")
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
@@ -95,9 +96,11 @@ def process_name() -> str:
 
 
 def configuration(*, form: str, level: str) -> dict[str, Any]:
-    """Return logging's configuration; ValueError for an unknown form."""
+    """Return logging's configuration; ValueError for an unknown form or level."""
     if form not in FORMS:
-        raise ValueError(f"MEMCONSOLE_LOG must be one of {', '.join(FORMS)}, not {form!r}")
+        raise ValueError(f"MEMCONSOLE_LOG must be one of {', '.join(FORMS)}, not {form!r}.")
+    if level.upper() not in LEVELS:
+        raise ValueError(f"MEMCONSOLE_LOG_LEVEL must be one of {', '.join(LEVELS)}, not {level!r}.")
     formatter = JsonFormatter if form == "json" else HumanFormatter
     return {
         "version": 1,

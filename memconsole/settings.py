@@ -196,8 +196,10 @@ EMBEDDINGS = {
     "timeout": float(os.environ.get("MEMCONSOLE_EMBEDDINGS_TIMEOUT", "10")),  # seconds
 }
 
-LOGGING_CONFIG = "logging.config.dictConfig"
-LOGGING = logs.configuration(
-    form=os.environ.get("MEMCONSOLE_LOG", "human"),
-    level=os.environ.get("MEMCONSOLE_LOG_LEVEL", "INFO"),
-)
+try:
+    LOGGING = logs.configuration(
+        form=os.environ.get("MEMCONSOLE_LOG", "human"),
+        level=os.environ.get("MEMCONSOLE_LOG_LEVEL", "INFO"),
+    )
+except ValueError as error:
+    raise ImproperlyConfigured(str(error)) from error

@@ -13,6 +13,6 @@ if os.environ.get("MEMCONSOLE_PROCESS") == "web":
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memconsole.settings")
 
-from django.core.wsgi import get_wsgi_application  # noqa: E402 (slow: the signal comes first)
+from django.core.wsgi import get_wsgi_application
 
 application = get_wsgi_application()

@@ -29,11 +29,10 @@ def django_db_setup(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     from django.core.management import call_command
     from django.db import connections
 
-    with server.test_database():
-        with django_db_blocker.unblock():
-            call_command("setup_database", verbosity=0)
-            yield
-            connections.close_all()
+    with server.test_database(), django_db_blocker.unblock():
+        call_command("setup_database", verbosity=0)
+        yield
+        connections.close_all()
 
 
 @pytest.fixture(autouse=True)

@@ -154,7 +154,7 @@ def prepare() -> list[str]:
         check=False,
     )
     if outcome.returncode != 0:
-        raise StartError(f"The database could not be prepared:\n{outcome.stderr.strip()}")
+        raise StartError(_reason(outcome.stderr))
     return outcome.stdout.splitlines()
 
 
@@ -212,6 +212,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"memconsole: {error}", file=sys.stderr, flush=True)
         return 1
     return STOP_EXIT_CODE
+
+
+def _reason(errors: str) -> str:
+    """Return what a command says went wrong; all of it when it does not say so itself."""
+    last = errors.strip().rpartition("\n")[2]
+    kind, _, reason = last.partition(": ")
+    if kind.rpartition(".")[2] in ("CommandError", "ImproperlyConfigured"):
+        return reason
+    return f"The database could not be prepared:\n{errors.strip()}"
 
 
 def _celery(*arguments: str) -> list[str]:

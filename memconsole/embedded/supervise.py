@@ -223,9 +223,9 @@ def _program(program: Program, place: int) -> dict[str, object]:
         "autostart": "false",
         "autorestart": "true",
         # One that lived for two seconds counts as started: what dies later starts
-        # again without end, what cannot start is given up after five tries.
+        # again without end, what cannot start is given up after three more tries.
         "startsecs": "2",
-        "startretries": "5",
+        "startretries": "3",
         "priority": str(100 + place),
         "stopsignal": program.stop_signal,
         "stopwaitsecs": str(program.stop_seconds),

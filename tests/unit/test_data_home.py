@@ -64,10 +64,12 @@ def test_a_home_that_cannot_be_made_says_what_to_do(tmp_path: Path) -> None:
 def test_a_second_instance_is_told_about_the_first(tmp_path: Path) -> None:
     home = DataHome(tmp_path / "home")
     home.prepare()
-    with home.held():
-        with pytest.raises(StartError, match=rf"process {os.getpid()}\) is running"):
-            with DataHome(home.root).held():
-                pass
+    with (
+        home.held(),
+        pytest.raises(StartError, match=rf"process {os.getpid()}\) is running"),
+        DataHome(home.root).held(),
+    ):
+        pass
     with home.held():
         pass
 
