@@ -74,6 +74,13 @@ def test_a_feed_replayed_forty_times_is_sixty_facts(access: Access, tmp_path: Pa
     assert set(seen_counts(access)) == {80}
 
 
+def test_sample_that_ships_is_read_whole_and_shows_facts_that_change(access: Access) -> None:
+    report = run_import(access, SAMPLE / "facts.jsonl")
+    assert (report["read"], report["invalid"], report["held"], report["rejected"]) == (72, 0, 0, 0)
+    assert report["updated"] > 0
+    assert not Path(report["errors_file"]).exists()
+
+
 def test_report_for_people_says_what_the_rows_collapsed_to(access: Access, tmp_path: Path) -> None:
     stars = tmp_path / "stars.jsonl"
     stars.write_text((SAMPLE / "stars.jsonl").read_text() * 40)
