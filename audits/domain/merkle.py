@@ -13,6 +13,8 @@ from hashlib import sha256
 HASH_LENGTH = 32
 EMPTY_ROOT = sha256(b"").digest()
 
+Memo = dict[tuple[int, int], bytes]  # the roots of ranges of one tree's leaves
+
 
 def leaf_hash(data: bytes) -> bytes:
     """Return the hash of one leaf's bytes."""
@@ -41,18 +43,22 @@ def root(leaves: Iterable[bytes]) -> bytes:
     return node
 
 
-def inclusion_proof(leaves: Sequence[bytes], index: int) -> list[bytes]:
-    """Return the hashes that lead from leaf ``index`` to the root, nearest first."""
+def inclusion_proof(leaves: Sequence[bytes], index: int, memo: Memo | None = None) -> list[bytes]:
+    """Return the hashes that lead from leaf ``index`` to the root, nearest first.
+
+    Proofs of one tree that share a ``memo`` hash each of its nodes once.
+    """
     _require(0 <= index < len(leaves), "index", index)
+    known: Memo = {} if memo is None else memo
     proof: list[bytes] = []
     low, high = 0, len(leaves)
     while high - low > 1:
         middle = low + _split(high - low)
         if index < middle:
-            proof.append(root(leaves[middle:high]))
+            proof.append(_subtree(leaves, middle, high, known))
             high = middle
         else:
-            proof.append(root(leaves[low:middle]))
+            proof.append(_subtree(leaves, low, middle, known))
             low = middle
     return proof[::-1]
 
@@ -126,6 +132,16 @@ def is_consistent(
         position >>= 1
         last >>= 1
     return last == 0 and old == old_root and new == new_root
+
+
+def _subtree(leaves: Sequence[bytes], low: int, high: int, memo: Memo) -> bytes:
+    if high - low == 1:
+        return leaves[low]
+    if (low, high) not in memo:
+        middle = low + _split(high - low)
+        left = _subtree(leaves, low, middle, memo)
+        memo[low, high] = node_hash(left, _subtree(leaves, middle, high, memo))
+    return memo[low, high]
 
 
 def _split(size: int) -> int:

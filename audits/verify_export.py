@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+"""Prove that an exported trail is complete and unedited, offline, with the public key alone.
+
+    python verify_export.py EXPORT.jsonl --keys trail_keys [--checkpoints trail_checkpoints]
+
+Needs Python 3.9 or later and the ``cryptography`` package; imports nothing of
+MemConsole, opens no network, keeps one seal's events in memory. Exit code 0:
+proven; 1: broken, with the first line that is not proven; 2: cannot be read.
+
+What is proven: each sealed event has the content, number and place that were
+sealed; the seals follow each other from the first without a gap, each signed by
+a key of yours; in a complete export no event between its ends is missing; no
+line was added, removed or changed since the export was made. What is not: that
+nothing was sealed after the export's head (compare with a checkpoint), and that
+a filtered export shows all that its filter matches (its writer signs for that).
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+FORMAT = "memconsole-export/1"
+SEAL = "memconsole-seal/1"
+CHECKPOINT = "memconsole-checkpoint/1"
+GENESIS = "00" * 32
+
+Keys = Mapping[str, Ed25519PublicKey]
+Checkpoints = dict[int, tuple[str, int]]  # seal number -> digest, last position
+
+
+class BrokenError(Exception):
+    """Something is not proven; says what."""
+
+
+def read_keys(path: str) -> dict[str, Ed25519PublicKey]:
+    """Return the public keys of a file: one a line, base64 last, by their id."""
+    keys = {}
+    with Path(path).open(encoding="ascii") as file:
+        for line in file:
+            words = line.split()
+            if words and not words[0].startswith("#"):
+                raw = base64.b64decode(words[-1], validate=True)
+                keys[sha256(raw).hexdigest()[:16]] = Ed25519PublicKey.from_public_bytes(raw)
+    return keys
+
+
+def check_signature(keys: Keys, key_id: str, text: str, signature: str, what: str) -> None:
+    """Raise BrokenError unless ``signature`` is that of ``text`` under the named key."""
+    if key_id not in keys:
+        raise BrokenError(f"{what} is signed by key {key_id}, which is not among yours")
+    try:
+        raw = base64.b64decode(signature, validate=True)
+        if base64.b64encode(raw).decode() != signature:  # spare bits could be edited unseen
+            raise ValueError(signature)
+        keys[key_id].verify(raw, text.encode())
+    except (InvalidSignature, ValueError):
+        raise BrokenError(f"the signature of {what} does not match") from None
+
+
+def node(left: bytes, right: bytes) -> bytes:
+    """Hash an inner node (RFC 6962)."""
+    return sha256(b"\x01" + left + right).digest()
+
+
+def root_of(leaves: Sequence[bytes]) -> bytes:
+    """Return the Merkle root over leaf hashes (RFC 6962)."""
+    if len(leaves) == 1:
+        return leaves[0]
+    split = 1 << (len(leaves) - 1).bit_length() - 1
+    return node(root_of(leaves[:split]), root_of(leaves[split:]))
+
+
+def root_from(leaf: bytes, index: int, size: int, proof: Sequence[bytes]) -> bytes | None:
+    """Return the root to which an inclusion proof leads, None for one of a wrong length."""
+    found, last = leaf, size - 1
+    for sibling in proof:
+        if last == 0:
+            return None
+        if index & 1 or index == last:
+            found = node(sibling, found)
+            while index and not index & 1:
+                index >>= 1
+                last >>= 1
+        else:
+            found = node(found, sibling)
+        index >>= 1
+        last >>= 1
+    return found if last == 0 else None
+
+
+class Verifier:
+    """Reads an export line by line and keeps what the next line must follow."""
+
+    def __init__(self, keys: Keys) -> None:
+        self.keys = keys
+        self.checkpoints: Checkpoints = {}
+        self.header: dict[str, Any] = {}
+        self.is_over = False
+        self.hash = sha256()
+        self.number, self.last, self.digest = 0, 0, GENESIS
+        # Events since the last seal: position, leaf hash, proof.
+        self.waiting: list[tuple[int, bytes, list[str] | None]] = []
+        self.counts = {"events": 0, "unsealed": 0, "seals": 0}
+
+    def line(self, raw: bytes) -> None:
+        """Take in one line."""
+        if self.is_over:
+            raise BrokenError("there is a line after the end")
+        if not raw.endswith(b"\n"):
+            raise BrokenError("the line is cut off")
+        try:
+            text = raw.decode("utf-8")
+            said = json.loads(text)
+            kind = said["type"]
+        except (ValueError, KeyError, TypeError):
+            raise BrokenError("the line is not one of an export") from None
+        if (kind == "header") != (not self.header):
+            raise BrokenError("the header must be the first line and only there")
+        try:
+            {
+                "header": self._header,
+                "event": self._event,
+                "seal": self._seal,
+                "unsealed": self._unsealed,
+                "end": self._end,
+            }[kind](said, text[:-1])
+        except (KeyError, TypeError, ValueError):
+            raise BrokenError("the line is not one of an export") from None
+        self.hash.update(raw)
+
+    def _header(self, said: dict[str, Any], text: str) -> None:
+        if said["format"] != FORMAT:
+            raise BrokenError(f"the format is {said['format']}, not {FORMAT}")
+        self.header = said
+
+    def _event(self, said: dict[str, Any], text: str) -> None:
+        position, proof = said["position"], said.get("proof")
+        begin = f'{{"type":"event","position":{position},'
+        if proof is not None:
+            begin += f'"proof":{json.dumps(proof, separators=(",", ":"))},'
+        begin += '"event":'
+        if not text.startswith(begin) or not text.endswith("}"):
+            raise BrokenError(f"event #{position} is not written as exports write it")
+        if position <= self.last or (self.waiting and position <= self.waiting[-1][0]):
+            raise BrokenError(f"event #{position} is out of order")
+        leaf = sha256(b"\x00" + f"{position} {text[len(begin) : -1]}".encode()).digest()
+        self.waiting.append((position, leaf, proof))
+        self.counts["events"] += 1
+
+    def _seal(self, said: dict[str, Any], text: str) -> None:
+        number, first, last = said["number"], said["first"], said["last"]
+        signed = (
+            f"{SEAL}\nworkspace {self.header['workspace']}\nnumber {number}\nfirst {first}\n"
+            f"last {last}\nsealed_at {said['sealed_at']}\nprevious {said['previous']}\n"
+            f"root {said['root']}\nkey {said['key']}\n"
+        )
+        if number != self.number + 1:
+            raise BrokenError(f"seal {self.number + 1} is missing")
+        if first != self.last + 1 or last < first:
+            raise BrokenError(f"seal {number} covers #{first}-#{last}, after #{self.last}")
+        if said["previous"] != self.digest:
+            raise BrokenError(f"seal {number} does not follow the seal before it")
+        check_signature(self.keys, said["key"], signed, said["signature"], f"seal {number}")
+        self._prove_events(number, first, last, bytes.fromhex(said["root"]))
+        self.number, self.last = number, last
+        self.digest = sha256(signed.encode()).hexdigest()
+        self.counts["seals"] += 1
+        noted = self.checkpoints.get(number)
+        if noted is not None and noted[0] != self.digest:
+            raise BrokenError(f"seal {number} is not the one of your checkpoint")
+
+    def _prove_events(self, number: int, first: int, last: int, root: bytes) -> None:
+        size, waiting = last - first + 1, self.waiting
+        self.waiting = []
+        if waiting and waiting[-1][0] > last:
+            raise BrokenError(f"event #{waiting[-1][0]} is not under seal {number}")
+        wanted = range(max(first, self.header["first"]), min(last, self.header["last"]) + 1)
+        if self.header["complete"] and [position for position, _, _ in waiting] != list(wanted):
+            there = {position for position, _, _ in waiting}
+            missing = next((p for p in wanted if p not in there), None)
+            raise BrokenError(
+                "there are events outside the export's ends"
+                if missing is None
+                else f"event #{missing} is missing"
+            )
+        if len(waiting) == size:
+            if root_of([leaf for _, leaf, _ in waiting]) != root:
+                raise BrokenError(f"events #{first}-#{last} are not those under seal {number}")
+            return
+        for position, leaf, proof in waiting:
+            path = [bytes.fromhex(one) for one in proof or []]
+            if root_from(leaf, position - first, size, path) != root:
+                raise BrokenError(f"event #{position} is not the one under seal {number}")
+
+    def _unsealed(self, said: dict[str, Any], text: str) -> None:
+        if self.waiting:
+            raise BrokenError(f"event #{self.waiting[0][0]} is under no seal")
+        self.counts["unsealed"] += 1
+
+    def _end(self, said: dict[str, Any], text: str) -> None:
+        if self.waiting:
+            raise BrokenError(f"event #{self.waiting[0][0]} is under no seal")
+        digest = self.hash.hexdigest()
+        signed = f"{FORMAT}\nworkspace {self.header['workspace']}\n" + "".join(
+            f"{name} {said[name]}\n" for name in ("events", "unsealed", "seals", "sha256", "key")
+        )
+        check_signature(self.keys, said["key"], signed, said["signature"], "the export's last line")
+        if said["sha256"] != digest:
+            raise BrokenError("a line before the end was added, removed or changed")
+        if {name: said[name] for name in self.counts} != self.counts:
+            raise BrokenError(f"the file holds {self.counts}, its last line says otherwise")
+        expected = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+        if text != expected:
+            raise BrokenError("the last line is not written as exports write it")
+        self.is_over = True
+
+    def finish(self) -> None:
+        """Check what only the whole file can tell."""
+        if not self.is_over:
+            raise BrokenError("the export is cut off: its last line is missing")
+        newest = max(self.checkpoints, default=0)
+        if newest > self.number:
+            raise BrokenError(
+                f"the export ends at seal {self.number}, your checkpoint knows seal {newest}"
+            )
+
+    def sentence(self) -> str:
+        """Return what was proven."""
+        header, counts = self.header, self.counts
+        if header["complete"]:
+            what = f"#{header['first']} to #{header['last']} without a gap"
+        else:
+            what = f"of #{header['first']} to #{header['last']}, filter {header['filter']!r}"
+        return (
+            f"PROVEN: {counts['events']} events, {what}, under {counts['seals']} seals;"
+            f" {counts['unsealed']} more were not sealed yet. Head: seal {self.number},"
+            f" {self.digest}"
+        )
+
+
+def read_checkpoints(path: str, keys: Keys, workspace: str) -> Checkpoints:
+    """Return the notes of one workspace: seal number -> (digest, last position)."""
+    notes: Checkpoints = {}
+    with Path(path).open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            said = json.loads(line)
+            if said["workspace"] != workspace:
+                continue
+            signed = (
+                f"{CHECKPOINT}\nworkspace {workspace}\nseal {said['seal']}\nlast {said['last']}\n"
+                f"digest {said['digest']}\nat {said['at']}\nkey {said['key']}\n"
+            )
+            what = f"line {number} of the checkpoints"
+            check_signature(keys, said["key"], signed, said["signature"], what)
+            notes[said["seal"]] = (said["digest"], said["last"])
+    return notes
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Verify the file that the arguments name; return the exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("export", help="the exported JSONL file")
+    parser.add_argument("--keys", required=True, help="the file of public keys you trust")
+    parser.add_argument("--checkpoints", help="checkpoints that you kept outside")
+    chosen = parser.parse_args(arguments)
+    number = 0
+    try:
+        keys = read_keys(chosen.keys)
+        verifier = Verifier(keys)
+        with Path(chosen.export).open("rb") as file:
+            for number, raw in enumerate(file, 1):
+                verifier.line(raw)
+                if number == 1 and chosen.checkpoints:
+                    workspace = verifier.header["workspace"]
+                    verifier.checkpoints = read_checkpoints(chosen.checkpoints, keys, workspace)
+        verifier.finish()
+    except BrokenError as broken:
+        sys.stdout.write(f"BROKEN at line {number}: {broken}.\n")
+        return 1
+    except (OSError, ValueError, KeyError) as error:
+        sys.stderr.write(f"Cannot be read: {error}\n")
+        return 2
+    sys.stdout.write(verifier.sentence() + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
