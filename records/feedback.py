@@ -72,6 +72,7 @@ class Subject:
     confidence: float
     stated: float
     claimed: float
+    confirmed: int
     recheck_reason: str | None
 
 
@@ -81,7 +82,9 @@ SERVED = "SELECT 1 FROM serve WHERE recall_id = %s AND record_id = %s AND at = %
 SLOT = "SELECT slot_id FROM memory_record WHERE id = %s"
 RECORD = """SELECT id, partition_id, status, trust, confidence, stated_confidence,
                    greatest(stated_confidence, (SELECT max(c.confidence) FROM claim c
-                            WHERE c.record_id = r.id AND c.state = 'live')), recheck_reason
+                            WHERE c.record_id = r.id AND c.state = 'live')),
+                   coalesce((SELECT t.confirmed FROM tally t WHERE t.record_id = r.id), 0),
+                   recheck_reason
             FROM memory_record r WHERE id = %s"""
 SAY = """INSERT INTO feedback (record_id, session_id, workspace_id, partition_id, recall_id,
                                verdict, at)
@@ -239,7 +242,7 @@ def _weigh(
             "UPDATE memory_record SET last_seen = %s WHERE id = %s AND last_seen < %s",
             [now, about.id, now - HOUR],
         )
-    if abs(confidence - about.confidence) > EPSILON:
+    if confirmed != about.confirmed and abs(confidence - about.confidence) > EPSILON:
         cur.execute(
             "UPDATE memory_record SET confidence = %s WHERE id = %s", [confidence, about.id]
         )

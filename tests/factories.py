@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+import numpy as np
 from django.db import connections
 from pgvector import HalfVector
 
@@ -19,6 +20,7 @@ from records.domain import canonical
 from records.domain.facts import Policy
 from records.domain.ids import uuid7
 from records.domain.terms import MAX_INDEXED_TERMS, terms
+from records.embeddings.model import unit
 from records.scope import workspace_scope
 
 CONVERSATION = "conversation"
@@ -160,6 +162,7 @@ def make_record(
             partition=partition,
             derived=derived,
             at=now,
+            confidence=row["stated_confidence"],
         )
     return UUID(str(row["id"]))
 
@@ -174,6 +177,7 @@ def make_claim(
     derived: bool = False,
     state: str = "live",
     at: datetime | None = None,
+    confidence: float = 0.8,
 ) -> None:
     """Insert one claim on a record."""
     at = at or datetime.now(UTC) - timedelta(minutes=1)
@@ -187,7 +191,7 @@ def make_claim(
         "state": state,
         "first_at": at,
         "last_at": at,
-        "confidence": 0.8,
+        "confidence": confidence,
     }
     with workspace_scope(access.workspace_id):
         _insert("claim", row)
@@ -279,3 +283,40 @@ def _one(statement: str, parameters: list[Any]) -> Any:
         cursor.execute(statement, parameters)
         row = cursor.fetchone()
     return row[0] if row else None
+
+
+def make_policy(access: Access, predicate: str, *, aliases: list[str]) -> None:
+    """Insert a predicate's live policy."""
+    row = {
+        "id": uuid4(),
+        "workspace_id": access.workspace_id,
+        "predicate": predicate,
+        "version": 1,
+        "aliases": aliases,
+        "cardinality": "many",
+        "normaliser": "text",
+        "validators": "[]",
+        "immutable": False,
+        "protected": False,
+        "sensitive": False,
+        "needs_review": False,
+        "time_series": False,
+        "keyed": False,
+        "dependents": [],
+        "description": "",
+        "region": "US",
+        "created_by": "test",
+        "reason": "",
+    }
+    with workspace_scope(access.workspace_id):
+        _insert("predicate_policy", row)
+
+
+def vector(numbers: list[float]) -> HalfVector:
+    """Return a caller's vector as it is stored."""
+    return HalfVector(unit(np.array([numbers]))[0])
+
+
+def caller_number(access: Access, dimensions: int) -> int:
+    """Return the number of the caller's model of that many dimensions."""
+    return embeddings.caller_model(access.workspace_id, dimensions).number
