@@ -1,4 +1,8 @@
-"""Celery tasks of the trail: take ids, claim a run, make one call. May run twice at once."""
+"""Celery tasks of the trail: take ids, claim a run, make one call. May run twice at once.
+
+As in ``records/tasks.py``: without an argument a task begins runs, with one it
+does the run that waits.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +21,11 @@ def seal(workspace_id: str | None = None) -> None:
 
 
 @shared_task(name=jobs.SEALING_INSTALLATION.task)
-def seal_installation() -> None:
+def seal_installation(*, waiting: bool = False) -> None:
     """Seal the finished events that belong to no workspace; only maintenance sees them."""
-    perform(jobs.SEALING_INSTALLATION, None, seals.seal_events, using="maintenance")
+    perform(
+        jobs.SEALING_INSTALLATION, None, seals.seal_events, using="maintenance", begin=not waiting
+    )
 
 
 @shared_task(name=jobs.ANCHORING.task)
@@ -35,15 +41,27 @@ def verify(workspace_id: str | None = None) -> None:
 
 
 @shared_task(name=jobs.ANCHORING_INSTALLATION.task)
-def anchor_installation() -> None:
+def anchor_installation(*, waiting: bool = False) -> None:
     """Note where the chain of events of no workspace stands."""
-    perform(jobs.ANCHORING_INSTALLATION, None, anchors.anchor_head, using="maintenance")
+    perform(
+        jobs.ANCHORING_INSTALLATION,
+        None,
+        anchors.anchor_head,
+        using="maintenance",
+        begin=not waiting,
+    )
 
 
 @shared_task(name=jobs.VERIFICATION_INSTALLATION.task)
-def verify_installation() -> None:
+def verify_installation(*, waiting: bool = False) -> None:
     """Verify the chain of events of no workspace."""
-    perform(jobs.VERIFICATION_INSTALLATION, None, checks.check_trail, using="maintenance")
+    perform(
+        jobs.VERIFICATION_INSTALLATION,
+        None,
+        checks.check_trail,
+        using="maintenance",
+        begin=not waiting,
+    )
 
 
 def _id(text: str | None) -> UUID | None:

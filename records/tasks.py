@@ -1,7 +1,8 @@
 """Celery tasks on memories: take ids, claim a run, make one call. May run twice at once.
 
-The beat queues them without a workspace (``memconsole/schedule.py``), recovery
-and people for one. What they do is in ``records/jobs``.
+Without an argument (from the beat) a task begins a run in every workspace; with
+one (from people, recovery, ``due``) it does the run that waits there. What they
+do is in ``records/jobs``.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ from records.jobs.catalogue import Job
 from records.jobs.decay import update_age
 from records.jobs.freshness import update_freshness
 from records.jobs.partitions import keep_partitions
-from records.jobs.recover import recover as recover_runs
+from records.jobs.recover import watch
 from records.jobs.requests import forget_requests
 from records.jobs.rescan import rescan as rescan_records
 from records.jobs.validity import update_validity
 
 
 def queue(job: Job, workspace_id: UUID | None) -> None:
-    """Queue a job's task for one workspace, or for all that it serves."""
-    arguments = {"workspace_id": str(workspace_id)} if workspace_id else {}
+    """Queue a job's task for the run that waits in a workspace, or in the installation."""
+    arguments = {"workspace_id": str(workspace_id)} if workspace_id else {"waiting": True}
     current_app.tasks[job.task].apply_async(kwargs=arguments)
 
 
@@ -59,12 +60,8 @@ def decay(workspace_id: str | None = None) -> None:
 
 @shared_task(name=catalogue.RESCAN.task)
 def rescan(workspace_id: str | None = None) -> None:
-    """Judge every live record of a workspace again; without one, queue every workspace's."""
-    if workspace_id is None:
-        for one in runs.workspaces():
-            queue(catalogue.RESCAN, one)
-        return
-    runs.perform(catalogue.RESCAN, UUID(workspace_id), rescan_records)
+    """Judge every live record of a workspace again, or of all."""
+    runs.perform_everywhere(catalogue.RESCAN, rescan_records, workspace_id=_id(workspace_id))
 
 
 @shared_task(name=catalogue.FRESHNESS.task)
@@ -80,15 +77,17 @@ def requests(workspace_id: str | None = None) -> None:
 
 
 @shared_task(name=catalogue.PARTITIONS.task)
-def partitions() -> None:
+def partitions(*, waiting: bool = False) -> None:
     """Make and drop the logs' monthly tables; only maintenance may."""
-    runs.perform(catalogue.PARTITIONS, None, keep_partitions, using="maintenance")
+    runs.perform(
+        catalogue.PARTITIONS, None, keep_partitions, using="maintenance", begin=not waiting
+    )
 
 
 @shared_task(name=catalogue.RECOVER.task)
-def recover() -> None:
-    """Queue the runs again whose worker is gone."""
-    runs.perform(catalogue.RECOVER, None, partial(recover_runs, queue=queue))
+def recover(*, waiting: bool = False) -> None:
+    """Queue the runs whose worker is gone, and the seldom jobs that are due."""
+    runs.perform(catalogue.RECOVER, None, partial(watch, queue=queue), begin=not waiting)
 
 
 def _id(text: str | None) -> UUID | None:

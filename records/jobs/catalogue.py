@@ -88,7 +88,7 @@ PARTITIONS = register(
 RECOVER = register(
     Job(
         "recover",
-        "Runs whose worker is gone",
+        "Runs that are due, or whose worker is gone",
         "records.recover",
         timedelta(seconds=30),
         installation=True,

@@ -9,13 +9,13 @@ the worker that was only slow can do no harm.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from datetime import datetime
 from uuid import UUID
 
 from records import queries
 from records.jobs import catalogue, runs
 from records.jobs.catalogue import Job
+from records.jobs.due import Queue, queue_due
 from records.jobs.runs import Run
 
 logger = logging.getLogger(__name__)
@@ -32,13 +32,14 @@ RETURNING job, id, attempt"""
 ABANDON = """UPDATE job_run SET state = 'lost', finished_at = clock_timestamp()
 WHERE id = %s AND state = 'queued'"""
 
-Queue = Callable[[Job, UUID | None], None]
 
-
-def recover(run: Run, now: datetime, *, queue: Queue) -> None:
-    """Queue the lost runs of every workspace and of the installation again."""
+def watch(run: Run, now: datetime, *, queue: Queue) -> None:
+    """Queue again what was lost, and what is due, everywhere."""
     for workspace_id in [None, *runs.workspaces()]:
-        run.count(recovered=recover_in(workspace_id, queue=queue))
+        run.count(
+            recovered=recover_in(workspace_id, queue=queue),
+            queued=queue_due(workspace_id, now, queue=queue),
+        )
 
 
 def recover_in(workspace_id: UUID | None, *, queue: Queue) -> int:

@@ -131,13 +131,15 @@ def perform(
     *,
     now: datetime | None = None,
     using: str = "default",
+    begin: bool = True,
 ) -> Run | None:
     """Do one run unless another worker is doing it; return it when it is done.
 
     ``None`` when there was nothing to claim or the run was lost on the way. A
-    failure is recorded and raised.
+    failure is recorded and raised. Without ``begin`` only a run that waits is
+    done: a message that comes twice must not do the work twice.
     """
-    run = claim(job, workspace_id, using=using)
+    run = claim(job, workspace_id, using=using, begin=begin)
     if run is None:
         return None
     try:
@@ -154,14 +156,15 @@ def perform(
 def perform_everywhere(
     job: Job, work: Work, *, workspace_id: UUID | None = None, now: datetime | None = None
 ) -> None:
-    """Do the job for one workspace or for all; one that fails does not keep the others waiting.
+    """Do the run that waits in one workspace, or a run in each of them.
 
-    The first failure is raised at the end.
+    A workspace that fails does not keep the others waiting; the first failure
+    is raised at the end.
     """
     failure: Exception | None = None
     for one in [workspace_id] if workspace_id else workspaces():
         try:
-            perform(job, one, work, now=now)
+            perform(job, one, work, now=now, begin=workspace_id is None)
         except Exception as error:
             logger.exception("Job %s failed in workspace %s", job.name, one)
             failure = failure or error
@@ -169,7 +172,9 @@ def perform_everywhere(
         raise failure
 
 
-def claim(job: Job, workspace_id: UUID | None, *, using: str = "default") -> Run | None:
+def claim(
+    job: Job, workspace_id: UUID | None, *, using: str = "default", begin: bool = True
+) -> Run | None:
     """Take the open run that waits or lost its worker, else begin one; None when one is on."""
     with scope(workspace_id, using=using), queries.cursor(using) as cursor:
         about = {"job": job.name, "workspace": workspace_id, "stale": STALE_AFTER}
@@ -178,7 +183,7 @@ def claim(job: Job, workspace_id: UUID | None, *, using: str = "default") -> Run
         row = cursor.fetchone()
         if row is None:
             cursor.execute(IS_OPEN, about)
-            if cursor.fetchone():
+            if cursor.fetchone() or not begin:
                 return None
             row = _begin(cursor, job, workspace_id, state="running", requested_by="")
     run_id, attempt, progress, changed, requested_by = _json(row)
