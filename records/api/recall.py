@@ -11,17 +11,33 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
-from records import retrieve
+from records import feedback, retrieve
 from records.access import Access, Scope
 from records.api.answers import answer, endpoint
 from records.api.auth import access_of
+from records.api.once import once
 from records.api.problems import invalid
-from records.api.reading import read_model
+from records.api.reading import read_id, read_model
 from records.items import FieldError
 from records.retrieve import RecallAnswer, Recalled, RecallRequest
-from records.schemas.recall import Question, RecallGiven
+from records.schemas.recall import FeedbackAnswer, FeedbackGiven, Question, RecallGiven
 
 router = Router(tags=["recall"])
+STANDING = [
+    "memory_id",
+    "verdict",
+    "confirmed",
+    "wrong",
+    "stale",
+    "status",
+    "confidence",
+    "recheck",
+]
+WHY = {
+    "own": "the session wrote this memory itself",
+    "repeated": "the session said so before",
+    "not_active": "the memory is not in service",
+}
 
 
 @router.post(
@@ -42,6 +58,38 @@ def recall(request: HttpRequest) -> HttpResponse:
     access = access_of(request)
     asked = read_model(request, Question)
     return answer(found(retrieve.recall(_request(asked, access), access=access)))
+
+
+@router.post(
+    "/recalls/{recall_id}/feedback",
+    **endpoint(
+        FeedbackAnswer,
+        scope=Scope.RECALL,
+        summary="Say what came of a memory",
+        takes=FeedbackGiven,
+        once=True,
+        errors=(404,),
+    ),
+)
+def give_feedback(request: HttpRequest, recall_id: str) -> HttpResponse:
+    """Confirm a memory that a recall served, or call it wrong or stale."""
+    access = access_of(request)
+    said = read_model(request, FeedbackGiven)
+    wanted = read_id(recall_id)
+
+    def run() -> dict[str, Any]:
+        result = feedback.give(
+            wanted, said.memory_id, said.verdict, session=said.session, access=access
+        )
+        return {
+            "matched": 1,
+            "changed": int(result.counted),
+            "skipped": int(not result.counted),
+            "why": WHY.get(result.why, result.why),
+            **{name: getattr(result, name) for name in STANDING},
+        }
+
+    return once(request, access, run)
 
 
 def found(given: RecallAnswer) -> dict[str, Any]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
+from records.domain.facts import Status
+from records.feedback import Word
 from records.items import CONTENT_LIMIT, NAME_LIMIT
 from records.retrieve.request import PREDICATES_LIMIT, TOP_K_LIMIT
 from records.schemas.base import Given, Instant, PartitionName, Sent, SentId, SentInstant
+from records.schemas.corrections import ActAnswer
 
 
 class Question(Sent):
@@ -114,4 +117,26 @@ class FeedbackGiven(Sent):
     )
 
     memory_id: SentId
-    verdict: Literal["confirmed", "wrong", "stale"]
+    verdict: Annotated[Word, Field(strict=False)]
+    session: str | None = Field(
+        None,
+        min_length=1,
+        max_length=NAME_LIMIT,
+        description="Who speaks, where the recall named no session",
+    )
+
+
+class FeedbackAnswer(ActAnswer):
+    """Whether the word counts, and where the memory stands after it.
+
+    A session speaks once about a memory and not for what it wrote itself.
+    """
+
+    memory_id: UUID
+    verdict: Word
+    confirmed: int
+    wrong: int
+    stale: int
+    status: Status
+    confidence: float
+    recheck: bool

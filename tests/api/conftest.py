@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
@@ -15,6 +15,9 @@ from django.test import Client
 from records import keys
 from records.access import Access, Actor, ActorKind, Scope
 from records.workspaces import make_workspace
+
+if TYPE_CHECKING:
+    from pytest_django.plugin import DjangoDbBlocker
 
 ALL = tuple(Scope)
 
@@ -81,6 +84,13 @@ def make_agent(scopes: Iterable[Scope] = ALL) -> Agent:
 def agent() -> Agent:
     """A key with every scope, in a fresh workspace."""
     return make_agent()
+
+
+@pytest.fixture(scope="session")
+def shared(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Agent:
+    """A key with every scope for tests that leave nothing behind that another one minds."""
+    with django_db_blocker.unblock():
+        return make_agent()
 
 
 @pytest.fixture

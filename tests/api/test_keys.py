@@ -87,15 +87,13 @@ def test_a_key_learns_its_own_reach(agent: Agent) -> None:
         "mc_unknown",
     ],
 )
-@pytest.mark.parametrize(("method", "path", "scope"), [("get", "whoami", None), *DOORS])
-def test_no_door_opens_without_a_key(
-    agent: Agent, header: str, method: str, path: str, scope: Scope | None
-) -> None:
-    response = getattr(agent.client, method)(
-        f"/api/v1/{path.format(id=ID)}", headers={"Authorization": header} if header else {}
-    )
-    error(response, 401, "unauthorized")
-    assert response.headers["WWW-Authenticate"].startswith("Bearer")
+def test_what_is_no_key_opens_no_door(shared: Agent, header: str) -> None:
+    for method, path, _ in DOORS:
+        response = getattr(shared.client, method)(
+            f"/api/v1/{path.format(id=ID)}", headers={"Authorization": header} if header else {}
+        )
+        error(response, 401, "unauthorized")
+        assert response.headers["WWW-Authenticate"].startswith("Bearer")
 
 
 @pytest.mark.parametrize(("method", "path", "scope"), DOORS)
@@ -112,10 +110,10 @@ def test_a_door_opens_for_its_own_scope_only(method: str, path: str, scope: Scop
 
 @pytest.mark.parametrize(("method", "path", "scope"), [("get", "whoami", None), *DOORS])
 def test_a_wrong_method_is_refused(
-    agent: Agent, method: str, path: str, scope: Scope | None
+    shared: Agent, method: str, path: str, scope: Scope | None
 ) -> None:
     for wrong in ("delete", "patch", "options", "head"):
-        response = agent.raw(wrong, path.format(id=ID), b"")
+        response = shared.raw(wrong, path.format(id=ID), b"")
         assert response.status_code == 405
         assert response.headers["Allow"]
         if wrong != "head":
@@ -249,5 +247,7 @@ def test_bootstrap_may_run_again() -> None:
     assert maintenance("SELECT name FROM source WHERE workspace_id = %s", workspace_id) == [
         ("conversation",)
     ]
-    models = maintenance("SELECT count(*) FROM embedding_model WHERE workspace_id = %s", workspace_id)
+    models = maintenance(
+        "SELECT count(*) FROM embedding_model WHERE workspace_id = %s", workspace_id
+    )
     assert models == [(1,)]

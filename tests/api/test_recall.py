@@ -10,7 +10,7 @@ import pytest
 
 from records.access import Scope
 from records.schemas.corrections import ActAnswer, CorrectionAnswer
-from records.schemas.recall import RecallGiven
+from records.schemas.recall import FeedbackAnswer, RecallGiven
 from tests.api.conftest import Agent, anonymous, error
 
 
@@ -168,3 +168,38 @@ def test_an_act_on_a_changed_record_is_a_conflict(agent: Agent) -> None:
     record = agent.write()["id"]
     response = agent.post(f"memories/{record}/retract", {"reason": "x", "version": 7})
     error(response, 409, "conflict")
+
+
+def test_feedback_counts_once_and_not_for_ones_own(agent: Agent) -> None:
+    record = agent.write(session="s1")["id"]
+    recall = ask(agent, session="s2").json()["recall_id"]
+    body = {"memory_id": record, "verdict": "confirmed"}
+    response = agent.post(f"recalls/{recall}/feedback", body)
+    FeedbackAnswer.model_validate_json(response.content)
+    first = response.json()
+    assert (first["changed"], first["confirmed"], first["why"]) == (1, 1, "")
+    again = agent.post(f"recalls/{recall}/feedback", body).json()
+    assert (again["changed"], again["skipped"], again["confirmed"]) == (0, 1, 1)
+    assert again["why"]
+    own = ask(agent, session="s1").json()["recall_id"]
+    mine = agent.post(f"recalls/{own}/feedback", body).json()
+    assert (mine["changed"], mine["skipped"]) == (0, 1)
+
+
+def test_feedback_is_on_what_this_recall_served_only(agent: Agent, stranger: Agent) -> None:
+    record = agent.write()["id"]
+    recall = ask(agent, session="s2").json()["recall_id"]
+    body = {"memory_id": record, "verdict": "wrong"}
+    unknown = agent.post(f"recalls/{uuid4()}/feedback", body)
+    error(unknown, 404, "not_found")
+    bound = agent.with_scopes(*Scope, partition="q")
+    for answer in (
+        stranger.post(f"recalls/{recall}/feedback", body),
+        bound.post(f"recalls/{recall}/feedback", body),
+        agent.post("recalls/nonsense/feedback", body),
+        agent.post(f"recalls/{recall}/feedback", {**body, "memory_id": str(uuid4())}),
+    ):
+        assert answer.status_code == 404
+        assert anonymous(answer.content) == anonymous(unknown.content)
+    for wrong in ({"verdict": "true"}, {"memory_id": "x"}, {"session": "\x00"}, {"more": 1}):
+        error(agent.post(f"recalls/{recall}/feedback", {**body, **wrong}), 422, "invalid")
