@@ -19,6 +19,7 @@ from records import curate, events, queries, store
 from records.access import Access
 from records.domain import canonical
 from records.domain.facts import HoldReason, Status
+from records.domain.ids import made_at
 from records.events import Happening
 from records.items import NAME_LIMIT, BadRequest, FieldError, NotFound
 from records.queries import Row
@@ -288,8 +289,10 @@ def _recall(recall_id: UUID, access: Access) -> tuple[UUID, UUID | None, datetim
         scope = partition_scope(access.workspace_id, [access.partition_id(access.partition)])
     else:
         scope = workspace_scope(access.workspace_id)
-    # The id says when it was made, so that one month's table is looked at and not all.
-    made = datetime.fromtimestamp((recall_id.int >> 80) / 1000, tz=UTC)
+    made = made_at(recall_id)
+    if made is None:
+        raise NotFound("recall")
+    # One month's table is looked at, and not all of them.
     around = {"id": recall_id, "from": made - HOUR, "until": made + HOUR}
     with scope, queries.cursor() as cur:
         row = cur.execute(RECALL, around).fetchone()

@@ -7,7 +7,7 @@ comes from the operating system. Deterministic ids live in ``canonical.py``.
 from __future__ import annotations
 
 import os
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 
@@ -18,3 +18,13 @@ def uuid7(now: datetime) -> UUID:
     rand_a = rest >> 68
     rand_b = rest & 0x3FFFFFFFFFFFFFFF
     return UUID(int=(millis << 80) | (0x7 << 76) | (rand_a << 64) | (0x2 << 62) | rand_b)
+
+
+def made_at(identity: UUID) -> datetime | None:
+    """Return when a UUIDv7 was made, to the millisecond; ``None`` for any other id."""
+    if identity.version != 7:
+        return None
+    try:
+        return datetime.fromtimestamp((identity.int >> 80) / 1000, tz=UTC)
+    except (OverflowError, ValueError):  # its 48 bits reach past the year 9999
+        return None

@@ -31,7 +31,6 @@ from .model import CALLER_LIMIT, EmbeddingError, Model
 
 CACHED = 5.0  # seconds
 ANNOUNCED = timedelta(seconds=15)
-ATTEMPTS = 20  # at a free number; each failure means that another writer took one
 
 SELECT = """SELECT number, provider, name, dimensions, state, created_at,
                    pg_current_xact_id_if_assigned()::text
@@ -39,8 +38,7 @@ SELECT = """SELECT number, provider, name, dimensions, state, created_at,
 INSERT = """INSERT INTO embedding_model (workspace_id, number, provider, name, dimensions, state)
             SELECT %(workspace)s, coalesce(max(number), 0) + 1, %(provider)s, %(name)s,
                    %(dimensions)s, %(state)s
-            FROM embedding_model WHERE workspace_id = %(workspace)s
-            ON CONFLICT DO NOTHING"""
+            FROM embedding_model WHERE workspace_id = %(workspace)s"""
 
 _cache: dict[UUID, tuple[float, tuple[Model, ...]]] = {}
 _own = threading.local()  # the transaction in which this thread registered a model last
@@ -81,6 +79,7 @@ def configured() -> tuple[str, str, int]:
 def register_defaults(workspace_id: UUID) -> None:
     """Register model 1 of a new workspace, as configured; repeatable."""
     with _scope(workspace_id):
+        _lock(workspace_id)
         if not _read(workspace_id):
             _insert(workspace_id, *configured(), "serving")
 
@@ -111,8 +110,7 @@ def switch(workspace_id: UUID) -> Model | None:
     that comes back gets a new number: its old vectors are of unknown texts.
     """
     with _scope(workspace_id):
-        with connection.cursor() as cursor:  # two beats at once: the second sees the first's
-            cursor.execute("SELECT id FROM workspace WHERE id = %s FOR UPDATE", [workspace_id])
+        _lock(workspace_id)
         models = _read(workspace_id)
         provider, name, dimensions = configured()
         newest = max((m for m in models if m.state == "serving"), key=_age, default=None)
@@ -162,17 +160,18 @@ def _named(models: tuple[Model, ...], provider: str, name: str) -> Model | None:
 
 def _register(workspace_id: UUID, provider: str, name: str, dimensions: int, state: str) -> Model:
     with _scope(workspace_id):
-        for _ in range(ATTEMPTS):
-            found = _named(_read(workspace_id), provider, name)
-            if found is not None:
-                return found
-            _insert(workspace_id, provider, name, dimensions, state)
-    raise EmbeddingError("No number was free for a new model; try again.")
+        _lock(workspace_id)
+        found = _named(_read(workspace_id), provider, name)
+        return found or _insert(workspace_id, provider, name, dimensions, state)
 
 
-def _insert(
-    workspace_id: UUID, provider: str, name: str, dimensions: int, state: str
-) -> Model | None:
+def _lock(workspace_id: UUID) -> None:
+    """Let one at a time register: two numbers for one model would never meet."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT id FROM workspace WHERE id = %s FOR NO KEY UPDATE", [workspace_id])
+
+
+def _insert(workspace_id: UUID, provider: str, name: str, dimensions: int, state: str) -> Model:
     with connection.cursor() as cursor:
         cursor.execute(
             INSERT,
@@ -185,7 +184,7 @@ def _insert(
             },
         )
     _forget_in_transaction(workspace_id)
-    return max(_read(workspace_id), key=lambda m: m.number, default=None)
+    return max(_read(workspace_id), key=lambda m: m.number)
 
 
 def _set_state(workspace_id: UUID, old: str, new: str, numbers: list[int] | None = None) -> None:
