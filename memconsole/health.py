@@ -78,7 +78,7 @@ CHECKS: dict[str, Callable[[], None]] = {
 def _passes(name: str, check: Callable[[], None]) -> bool:
     try:
         check()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         # Whatever it is, the answer is the same: this part does not work now.
         logger.error("The readiness check of %s failed: %s", name, error)
         return False

@@ -23,7 +23,7 @@ PLAIN_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LC_ALL"
 
 PR_SET_PDEATHSIG = 1
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 47, 2
-PR_SET_KEEPCAPS = 8
+PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP = 28, 1 << 2
 CAP_DAC_READ_SEARCH = 2
 CAPABILITY_VERSION_3 = 0x20080522
 
@@ -50,7 +50,9 @@ def become(account: pwd.struct_passwd, *, search_everywhere: bool) -> None:
     opening those folders to everybody.
     """
     if search_everywhere:
-        _prctl(PR_SET_KEEPCAPS, 1)
+        # Keeps capabilities over setuid, and lets access() honour them, by which
+        # PostgreSQL looks for its own programs.
+        _prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP)
     os.setgroups([])
     os.setgid(account.pw_gid)
     os.setuid(account.pw_uid)
@@ -58,6 +60,16 @@ def become(account: pwd.struct_passwd, *, search_everywhere: bool) -> None:
         _keep_only(CAP_DAC_READ_SEARCH)
         _prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_READ_SEARCH)
     os.environ.update(HOME="/", USER=account.pw_name, LOGNAME=account.pw_name)
+
+
+def may_search_everywhere() -> bool:
+    """Return whether this process has the capability that ``become`` would keep."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return False
+    held = next((int(line.split()[1], 16) for line in lines if line.startswith("CapEff:")), 0)
+    return bool(held >> CAP_DAC_READ_SEARCH & 1)
 
 
 def command(

@@ -11,6 +11,7 @@ import os
 import pwd
 import shutil
 import signal
+import stat
 import subprocess
 import time
 from collections.abc import Callable
@@ -79,7 +80,7 @@ class Postgres:
                 "There is no embedded PostgreSQL for this platform:"
                 " install PostgreSQL 16 or later with pgvector and set DATABASE_URL."
             )
-        folder = Path(package.origin).parent / f"pginstall{MAJOR_VERSION}" / "bin"
+        folder = Path(package.origin).resolve().parent / f"pginstall{MAJOR_VERSION}" / "bin"
         if not (folder / "postgres").exists():
             raise StartError(
                 f"The embedded PostgreSQL {MAJOR_VERSION} is missing from its package:"
@@ -291,22 +292,38 @@ class Postgres:
         self, words: list[str], *, stop_signal: str = "TERM", leashed: bool = True
     ) -> list[str]:
         account = self.account
+        closed = self._first_closed_folder(account) if account else None
+        if account:
+            self._open_programs()
+        if account and closed and not leash.may_search_everywhere():
+            raise StartError(
+                f"PostgreSQL runs as {account.pw_name}, who may not enter {closed}: run"
+                f" chmod o+x {closed}, or start MemConsole as an ordinary user."
+            )
         return leash.command(
             words,
             stop_signal=stop_signal if leashed else None,
             account=account.pw_name if account else None,
-            search_everywhere=account is not None and not self._may_pass(account),
+            search_everywhere=closed is not None,
             bare=True,
         )
 
-    def _may_pass(self, account: pwd.struct_passwd) -> bool:
-        """Return whether ``account`` can walk to the binaries and the data by itself."""
-        places = {self.binaries.resolve(), self.home.root.resolve(), self.home.sockets.resolve()}
-        folders = {folder for place in places for folder in (place, *place.parents)}
-        return all(
-            folder.stat().st_mode & 0o001 or folder.stat().st_uid == account.pw_uid
-            for folder in folders
-        )
+    def _first_closed_folder(self, account: pwd.struct_passwd) -> Path | None:
+        """Return the first folder on the way to programs and data that is closed to ``account``."""
+        for place in (self.binaries, self.home.root, self.home.sockets):
+            for folder in reversed((place, *place.parents)):
+                found = folder.stat()
+                if not found.st_mode & stat.S_IXOTH and found.st_uid != account.pw_uid:
+                    return folder
+        return None
+
+    def _open_programs(self) -> None:
+        """Let any account run the wheel's programs, which a strict umask had closed."""
+        for name in ("postgres", "initdb"):
+            program = self.binaries / name
+            mode = program.stat().st_mode
+            if not mode & stat.S_IXOTH:
+                program.chmod(mode | stat.S_IXOTH | stat.S_IROTH)
 
     def _found_version(self) -> int | None:
         try:

@@ -163,7 +163,7 @@ def wait_until_ready(supervisor: Supervisor, address: Address) -> None:
     deadline = time.monotonic() + READY_SECONDS
     reason = "no answer"
     while time.monotonic() < deadline:
-        _require_all(supervisor)
+        _require_all(supervisor, patient=False)
         try:
             with urllib.request.urlopen(f"{address.url}/readyz", timeout=5):  # noqa: S310
                 return
@@ -189,7 +189,7 @@ def announce(home: DataHome, address: Address, notes: Sequence[str]) -> None:
 def watch(supervisor: Supervisor) -> None:
     """Return never: raise Stopped by signal, StartError when a process is given up."""
     while True:
-        _require_all(supervisor)
+        _require_all(supervisor, patient=True)
         time.sleep(1)
 
 
@@ -229,9 +229,9 @@ def _celery(*arguments: str) -> list[str]:
     return leash.command([*words, *arguments, "--loglevel", "INFO"], stop_signal="QUIT")
 
 
-def _require_all(supervisor: Supervisor) -> None:
+def _require_all(supervisor: Supervisor, *, patient: bool) -> None:
     try:
-        failed = supervisor.failed()
+        failed = supervisor.failed(patient=patient)
     except supervise.CALL_ERRORS as error:
         raise StartError(
             f"The process manager is gone: see {supervisor.home.logs / 'supervisord.log'}."

@@ -96,9 +96,14 @@ class Supervisor:
                 f"The process {name} could not be started: {fault.faultString}."
             ) from fault
 
-    def failed(self) -> list[str]:
-        """Return the programs that were given up after their last retry."""
-        return [row["name"] for row in self._rows() if row["statename"] == "FATAL"]
+    def failed(self, *, patient: bool) -> list[str]:
+        """Return the programs that were given up after their last retry.
+
+        Without patience, those that died at all: at a first start nothing is
+        about to get better, and the first reason is the one to read.
+        """
+        states = ("FATAL",) if patient else ("FATAL", "BACKOFF", "EXITED")
+        return [row["name"] for row in self._rows() if row["statename"] in states]
 
     def is_up(self, name: str) -> bool:
         """Return whether the program is running or about to be started again."""
@@ -222,10 +227,11 @@ def _program(program: Program, place: int) -> dict[str, object]:
         "environment": ",".join(f'{name}="{value}"' for name, value in environ.items()),
         "autostart": "false",
         "autorestart": "true",
-        # One that lived for two seconds counts as started: what dies later starts
-        # again without end, what cannot start is given up after three more tries.
-        "startsecs": "2",
-        "startretries": "3",
+        # One that lived for five seconds counts as started: what dies later starts
+        # again without end. One that does not is tried again, ever less often, for
+        # two minutes, in which a database may come back.
+        "startsecs": "5",
+        "startretries": "10",
         "priority": str(100 + place),
         "stopsignal": program.stop_signal,
         "stopwaitsecs": str(program.stop_seconds),
