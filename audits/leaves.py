@@ -25,6 +25,11 @@ def leaf_text(alias: str) -> str:
     return LEAF.format(e=alias)
 
 
+def hashed_text(position: str, alias: str) -> str:
+    """Return the SQL expression for the very bytes that a leaf's hash is taken of."""
+    return rf"'\x00'::bytea || convert_to({position} || ' ' || {leaf_text(alias)}, 'UTF8')"
+
+
 def leaf_bytes(position: int, text: str) -> bytes:
     """Return what is hashed for one event: a moved event is another leaf."""
     return f"{position} {text}".encode()

@@ -14,6 +14,8 @@ from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
 
 from audits import anchors, checks, jobs, keys, seals, verify
+from audits.domain import merkle
+from audits.leaves import leaf_bytes, leaf_text
 from audits.verify import Report, verify_trail
 from records.access import Access
 from records.jobs import runs
@@ -227,10 +229,10 @@ def test_forged_leaf_beside_a_forged_event_breaks_the_root(access: Access) -> No
         event_id = event_at(database, access, count - 2)
         database.execute("UPDATE event SET reason = 'forged' WHERE id = %s", [event_id])
         text = database.execute(
-            f"SELECT {verify.leaf_text('e')} FROM event e WHERE id = %s", [event_id]
+            f"SELECT {leaf_text('e')} FROM event e WHERE id = %s", [event_id]
         ).fetchone()
         assert text is not None
-        leaf = verify.merkle.leaf_hash(verify.leaf_bytes(count - 2, text[0]))
+        leaf = merkle.leaf_hash(leaf_bytes(count - 2, text[0]))
         database.execute("UPDATE sealed_event SET leaf = %s WHERE event_id = %s", [leaf, event_id])
     found = flaw(access)
     assert "do not make the root" in found.what
