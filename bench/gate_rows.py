@@ -32,7 +32,13 @@ EXPLICIT = (
 )
 PLAIN = ("imperative_task", "task_request", "output_format_hijack", "content_hijack")
 POISON = ("bridging", "experience_poison")
-PEOPLE = ("mem0_example", "preference_or_decision", "user_statement", "entity_fact", "shopping_query")
+PEOPLE = (
+    "mem0_example",
+    "preference_or_decision",
+    "user_statement",
+    "entity_fact",
+    "shopping_query",
+)
 WORKPLACE = ("agentdojo_env",)  # orders, recipes and requests labelled as facts; reported apart
 
 
@@ -57,7 +63,13 @@ def gate_rows(folder: Path) -> Iterator[Row]:
     """Yield the rows of the gate files: bad ones, then good ones that are facts."""
     reasons = noise()
     for row in _lines(folder / "gate_positive.jsonl"):
-        yield Row(row["text"], True, row["kind"], row["source"], noise=reasons.get(digest(row["text"]), ""))
+        yield Row(
+            row["text"],
+            True,
+            row["kind"],
+            row["source"],
+            noise=reasons.get(digest(row["text"]), ""),
+        )
     for row in _lines(folder / "gate_benign.jsonl"):
         if row["fact"]:
             text = row["text"]
@@ -127,7 +139,11 @@ def group_of(row: Row) -> str:
     if row.kind == "real_fact":
         return "real facts"
     if row.bad:
-        for name, kinds in (("explicit attacks", EXPLICIT), ("plain requests", PLAIN), ("poison", POISON)):
+        for name, kinds in (
+            ("explicit attacks", EXPLICIT),
+            ("plain requests", PLAIN),
+            ("poison", POISON),
+        ):
             if row.kind in kinds:
                 return name
         return "other attacks"

@@ -28,9 +28,14 @@ def test_rule_matches_its_examples_and_leaves_the_others(rule: Rule) -> None:
 
 def test_version_is_the_same_for_the_same_rules_and_changes_with_them() -> None:
     shipped = default_ruleset()
-    again = Ruleset(shipped.rules, macros=shipped.macros)
+    again = Ruleset(shipped.rules, macros=shipped.macros, scorer=shipped.scorer)
     assert again.version == shipped.version
-    own = {"id": "own.coffee", "reason": "Coffee is out.", "patterns": ["coffee"], "must": ["coffee"]}
+    own = {
+        "id": "own.coffee",
+        "reason": "Coffee is out.",
+        "patterns": ["coffee"],
+        "must": ["coffee"],
+    }
     assert shipped.with_rules([own]).version != shipped.version
 
 

@@ -1,4 +1,4 @@
-"""The gate: does a write read as a short declarative fact, and may its source say so?
+"""The gate: is a write a short declarative fact, and may its source say so.
 
 Owns the verdict on one write, as a pure function of fact, context, policy and
 ruleset. Must not touch Django, the database or the clock. Start with

@@ -9,12 +9,17 @@ the same input gives the same verdict. Read ``scanner.py`` for the text,
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
+from records.domain import validators
 from records.domain.facts import Fact, Finding, GateContext, Outcome, Policy, Verdict
-from records.domain.gate import scanner, secrets, size, who
+from records.domain.gate import doubt, language, personal_data, scanner, secrets, size, who
+from records.domain.gate.engine import BORDER
 from records.domain.gate.ruleset import Ruleset
-from records.domain.gate.spans import mask
+from records.domain.gate.spans import excerpt, mask
+
+_HIDDEN = "[hidden: the write holds a credential]"
 
 _ORDER = {Outcome.ALLOW: 0, Outcome.QUARANTINE: 1, Outcome.REJECT: 2}
 
@@ -37,19 +42,82 @@ def check(
     found = list(who.findings(fact, context, policy))
     found += size.findings(fact)
     found += scanner.scan(prepared, fact, context, ruleset)
+    score, found = _scored(fact, prepared, found, ruleset)
+    if not prepared.is_ascii:
+        found += language.findings(fact)
+    if fact.evidence:
+        found += doubt.findings(fact, ruleset)
+    if policy.validators:
+        found += _validated(fact, policy, now)
+    personal = personal_data.judge(fact, context, policy)
+    found += personal.findings
     looks_secret = prepared.has_signs and secrets.has_sign(prepared.folded)
     hits = _secrets(fact) if looks_secret or fact.evidence else {}
-    redacted: dict[str, str] = {}
+    redacted = dict(personal.masked)
     if hits:
-        redacted = {name: secrets.redact(text, at) for name, (text, at) in hits.items()}
-        found = [_without_secret(finding, redacted) for finding in found]
+        redacted |= {name: secrets.redact(text, at) for name, (text, at) in hits.items()}
+        found = [replace(finding, matched=_HIDDEN) for finding in found]
         found += _secret_findings(hits)
     return Verdict(
         outcome=worst(finding.outcome for finding in found),
         findings=tuple(found),
         ruleset=ruleset.version,
+        score=score,
         redacted=redacted,
+        labels=personal.labels,
     )
+
+
+def _scored(
+    fact: Fact, prepared: scanner.Scan, found: list[Finding], ruleset: Ruleset
+) -> tuple[float, list[Finding]]:
+    """Let the scorer break ties and hold what no rule saw; labels are not scored."""
+    score = 0.0
+    if ruleset.scorer is not None and prepared.is_prose:
+        score = ruleset.scorer.text(prepared.folded.partition(BORDER)[0])
+    leaning = ruleset.scorer is None or score >= ruleset.scorer.lean_at
+    judged = [finding if leaning else _unless_weak(finding, ruleset) for finding in found]
+    if ruleset.scorer is not None and score >= ruleset.scorer.hold_at:
+        judged.append(
+            Finding(
+                rule="scorer.net",
+                outcome=Outcome.QUARANTINE,
+                severity="low",
+                field="value",
+                view="raw",
+                span=(0, len(fact.value)),
+                matched=excerpt(fact.value, (0, len(fact.value))),
+                reason=f"Reads like an order or an attack to the learned scorer ({score:.3f}).",
+            )
+        )
+    return round(score, 4), judged
+
+
+def _unless_weak(finding: Finding, ruleset: Ruleset) -> Finding:
+    rule = ruleset.rule(finding.rule)
+    if rule is None or not rule.weak:
+        return finding
+    return replace(finding, outcome=Outcome.ALLOW, severity="info")
+
+
+def _validated(fact: Fact, policy: Policy, now: datetime) -> list[Finding]:
+    """Return the business rules that the value breaks, as findings."""
+    rules = tuple(each for each in policy.validators if each.get("kind") != "personal_data")
+    if not rules:
+        return []
+    return [
+        Finding(
+            rule=f"validator.{problem.kind}",
+            outcome=problem.outcome,
+            severity="medium",
+            field="value",
+            view="raw",
+            span=(0, len(fact.value)),
+            matched=excerpt(fact.value, (0, len(fact.value))),
+            reason=problem.message,
+        )
+        for problem in validators.check(fact.value, replace(policy, validators=rules), now=now)
+    ]
 
 
 _Hits = dict[str, tuple[str, list[secrets.Secret]]]
@@ -83,17 +151,3 @@ def _secret_findings(hits: _Hits) -> list[Finding]:
         for name, (text, at) in hits.items()
         for secret in at
     ]
-
-
-def _without_secret(finding: Finding, redacted: dict[str, str]) -> Finding:
-    """Return the finding without its excerpt, which could repeat the secret."""
-    return Finding(
-        rule=finding.rule,
-        outcome=finding.outcome,
-        severity=finding.severity,
-        field=finding.field,
-        view=finding.view,
-        span=finding.span,
-        matched="[hidden: the write holds a credential]",
-        reason=finding.reason,
-    )

@@ -25,6 +25,16 @@ class English:
     questions: frozenset[str]
     prepositional: frozenset[str]
     prepositions: frozenset[str]
+    triggers: frozenset[str]
+    fronted: frozenset[str]
+    trigger_units: frozenset[str]
+    wished: frozenset[str]
+    same_past: frozenset[str]
+    past: frozenset[str]
+    wrappers: frozenset[str]
+    howto: frozenset[str]
+    small: frozenset[str]
+    relatives: frozenset[str]
 
 
 @functools.cache
@@ -32,13 +42,12 @@ def english() -> English:
     """Return the English lists; read once per process."""
     data = tomllib.loads((_FOLDER / "en.toml").read_text(encoding="utf-8"))
     lists = {name: frozenset(words.split()) for name, words in data.items()}
-    return English(
-        verbs=lists["verbs"] - lists["homographs"],
-        homographs=lists["homographs"],
-        openers=lists["openers"],
-        fillers=lists["fillers"],
-        finite=lists["finite"],
-        questions=lists["questions"],
-        prepositional=lists["prepositional"],
-        prepositions=lists["prepositions"],
-    )
+    lists["verbs"] -= lists["homographs"]
+    return English(**lists)
+
+
+@functools.cache
+def predicates() -> dict[str, frozenset[str]]:
+    """Return the groups of predicate names in ``lexicon/predicates.toml``."""
+    data = tomllib.loads((_FOLDER / "predicates.toml").read_text(encoding="utf-8"))
+    return {name: frozenset(words.split()) for name, words in data.items()}

@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import re2
 
-_PAIRS = {'"': '"', "“": "”", "«": "»", "„": "“", "`": "`", "「": "」", "『": "』", "‘": "’", "'": "'"}
+_PAIRS = {
+    '"': '"', "“": "”", "«": "»", "„": "“", "`": "`",
+    "「": "」", "『": "』", "‘": "’", "'": "'",
+}  # fmt: skip
 _MAX_QUOTE = 400
 
 # Outside the quotation: somebody observed, named, wrote or filed these words.
 _REPORT = re2.compile(
     r"(?i)\b(?:phrases?|phrasing|strings?|sentences?|messages?|titled?|entitled|called|named|name of"
-    r"|contain(?:s|ed|ing)|wrote|said|says|saying|quoted?|quotes|labell?ed|reads|spelled|flagged|blocked"
-    r"|detect(?:s|ed)|reject(?:s|ed)|strip(?:s|ped)|escap(?:es|ed)|sanitiz(?:es|ed)|disallow(?:s|ed)|remov(?:es|ed)|match(?:es|ed)|found|saw|received|logged|reported|describ(?:es|ed)|warn(?:s|ed)|explain(?:s|ed)"
+    r"|contain(?:s|ed|ing)|wrote|said|says|saying|quoted?|quotes|labell?ed|reads|spelled|flagged"
+    r"|blocked"
+    r"|detect(?:s|ed)|reject(?:s|ed)|strip(?:s|ped)|escap(?:es|ed)|sanitiz(?:es|ed)|remov(?:es|ed)"
+    r"|disallow(?:s|ed)|match(?:es|ed)|found|saw|received|logged|reported|describ(?:es|ed)"
+    r"|warn(?:s|ed)|explain(?:s|ed)"
     r"|mention(?:s|ed)|attack(?:er|s|ed)?|injections?|example|slogan|lyric|song|album|book|film|movie"
     r"|band|talk|paper|article|poster|sticker|t-shirt|subject line|headline|commit message|error"
     r"|test case|payload|inputs?|attempts?|tickets?|e-?mails?|rule|regex|filter|enthielt|contenait"

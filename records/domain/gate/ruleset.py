@@ -14,7 +14,8 @@ entries::
     reason = "Tells the reader to ignore earlier instructions."
     languages = ["en"]
     patterns = ['''...''']            # any of them
-    scope = "text"                    # "text", "joined" (also subject + predicate + value)
+    scope = "text"                    # "joined": also in subject + predicate + value;
+                                      # "evidence": only in the excerpt that came with a write
     quotable = true                   # a report that quotes it is a fact
     squeeze = false                   # also look for it with the blanks removed
     weak = false                      # counts only when the learned scorer agrees
@@ -34,12 +35,14 @@ from pathlib import Path
 from typing import Any
 
 from records.domain.facts import Outcome
+from records.domain.gate import scorer
 from records.domain.gate.engine import Engine, PatternError, expand, squeeze
+from records.domain.gate.scorer import Scorer
 
 RULESET_NUMBER = 1  # counts up when shipped rules change; the digest does the proof
 RULES = Path(__file__).parent / "rules"
 SEVERITIES = ("info", "low", "medium", "high", "critical")
-SCOPES = ("text", "joined")
+SCOPES = ("text", "joined", "evidence")
 
 
 class RuleError(ValueError):
@@ -139,8 +142,14 @@ class Ruleset:
     """
 
     def __init__(
-        self, rules: Iterable[Rule], *, macros: Mapping[str, str], number: int = RULESET_NUMBER
+        self,
+        rules: Iterable[Rule],
+        *,
+        macros: Mapping[str, str],
+        number: int = RULESET_NUMBER,
+        scorer: Scorer | None = None,
     ) -> None:
+        self.scorer = scorer
         self.rules = tuple(rules)
         self.macros = dict(macros)
         self.number = number
@@ -152,15 +161,23 @@ class Ruleset:
         sources: list[str] = []
         squeezed: list[str] = []
         self.squeezed_owners: list[Rule] = []
+        self.evidence_owners: list[Rule] = []
+        evidence: list[str] = []
         for rule in self.rules:
             for source in self._sources(rule):
+                if rule.scope == "evidence":
+                    self.evidence_owners.append(rule)
+                    evidence.append(source)
+                    continue
                 self.owners.append(rule)
                 sources.append(source)
                 if rule.squeeze:
                     self.squeezed_owners.append(rule)
                     squeezed.append(squeeze(source))
         self.engine = Engine(sources)
+        self.evidence_engine = Engine(evidence)
         self.squeezed_engine = Engine(squeezed)
+        self._by_id = {rule.id: rule for rule in self.rules}
         self.version = f"{number}-{self._digest()}"
 
     def _sources(self, rule: Rule) -> list[str]:
@@ -174,7 +191,12 @@ class Ruleset:
 
     def _digest(self) -> str:
         body = json.dumps(
-            [self.macros, [rule.as_json() for rule in self.rules]], sort_keys=True
+            [
+                self.macros,
+                [rule.as_json() for rule in self.rules],
+                self.scorer.version if self.scorer else "",
+            ],
+            sort_keys=True,
         ).encode()
         return hashlib.sha256(body).hexdigest()[:10]
 
@@ -188,11 +210,13 @@ class Ruleset:
             replace(rule, own=True) if isinstance(rule, Rule) else Rule.from_mapping(rule, own=True)
             for rule in rules
         ]
-        return Ruleset([*self.rules, *added], macros=self.macros, number=self.number)
+        return Ruleset(
+            [*self.rules, *added], macros=self.macros, number=self.number, scorer=self.scorer
+        )
 
     def rule(self, rule_id: str) -> Rule | None:
         """Return the rule of that id, if this set has it."""
-        return next((rule for rule in self.rules if rule.id == rule_id), None)
+        return self._by_id.get(rule_id)
 
 
 def load(folder: Path) -> Ruleset:
@@ -206,7 +230,9 @@ def load(folder: Path) -> Ruleset:
                 raise RuleError(f"{path.name}: macro {name} is defined twice")
             macros[name] = body
         entries += data.get("rule", [])
-    return Ruleset((Rule.from_mapping(entry) for entry in entries), macros=macros)
+    return Ruleset(
+        (Rule.from_mapping(entry) for entry in entries), macros=macros, scorer=scorer.shipped()
+    )
 
 
 @functools.cache

@@ -24,7 +24,23 @@ from records.domain.gate.views import Readings, has_signs, readings
 
 # Predicates whose value is free text; for others a value in title case is a name.
 FREE_TEXT = frozenset(
-    ["note", "notes", "memory", "fact", "facts", "remark", "comment", "message", "text", "content", "summary", "observation", "description", "instruction", "reminder"]
+    [
+        "note",
+        "notes",
+        "memory",
+        "fact",
+        "facts",
+        "remark",
+        "comment",
+        "message",
+        "text",
+        "content",
+        "summary",
+        "observation",
+        "description",
+        "instruction",
+        "reminder",
+    ]
 )
 _JOINED_VALUE = 400  # characters of the value that can complete an order split over fields
 _LABEL_WORDS = 3  # a structured value of so few words is read as a label
@@ -49,6 +65,7 @@ class Scan:
     folded: str
     is_ascii: bool
     has_signs: bool  # an encoded, spelled or secret-like piece may be there
+    is_prose: bool  # free text rather than the label of a structured predicate
 
 
 def prepare(fact: Fact) -> Scan:
@@ -65,7 +82,8 @@ def prepare(fact: Fact) -> Scan:
     scanned = BORDER.join([text for _, text in texts])
     is_ascii = scanned.isascii()
     folded = scanned.lower() if is_ascii else scanned.translate(FOLD)
-    return Scan(tuple(texts), folded, is_ascii, not is_ascii or has_signs(folded))
+    prose = fact.predicate.lower() in FREE_TEXT or value.count(" ") >= _LABEL_WORDS
+    return Scan(tuple(texts), folded, is_ascii, not is_ascii or has_signs(folded), prose)
 
 
 def scan(prepared: Scan, fact: Fact, context: GateContext, ruleset: Ruleset) -> list[Finding]:
@@ -153,11 +171,11 @@ def _moods(fact: Fact) -> list[Finding]:
     structured = fact.predicate.lower() not in FREE_TEXT
     found: list[Finding] = []
     if not (structured and shape.looks_like_title(value)):
-        for mood in shape.moods(value, label=structured and value.count(" ") < _LABEL_WORDS):
-            found.append(_mood_finding(mood, "value", "raw", value, (mood.start, mood.end)))
+        label = structured and value.count(" ") < _LABEL_WORDS
+        found += [_raw_mood(mood, "value", value) for mood in shape.moods(value, label=label)]
     if content and content != value and not _is_joined(fact):
-        for mood in shape.moods(content, skip_first=content.startswith(fact.subject)):
-            found.append(_mood_finding(mood, "content", "raw", content, (mood.start, mood.end)))
+        moods = shape.moods(content, skip_first=content.startswith(fact.subject))
+        found += [_raw_mood(mood, "content", content) for mood in moods]
     return found
 
 
@@ -169,6 +187,10 @@ def _is_joined(fact: Fact) -> bool:
         and content.startswith(fact.subject)
         and content.endswith(value)
     )
+
+
+def _raw_mood(mood: shape.Mood, field: str, text: str) -> Finding:
+    return _mood_finding(mood, field, "raw", text, (mood.start, mood.end))
 
 
 def _mood_finding(

@@ -12,7 +12,7 @@ import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import re2
 
@@ -31,7 +31,10 @@ _FORMATS: tuple[tuple[str, str], ...] = (
     ("GitHub token", r"\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_[A-Za-z0-9_]{40,}"),
     ("GitLab token", r"\bglpat-[A-Za-z0-9_-]{18,}"),
     ("Slack token", r"\bxox[abeprs]-[A-Za-z0-9-]{10,}|\bxapp-[0-9]-[A-Za-z0-9-]{20,}"),
-    ("Slack webhook", r"hooks\.slack\.com/services/[A-Za-z0-9]{6,}/[A-Za-z0-9]{6,}/[A-Za-z0-9]{16,}"),
+    (
+        "Slack webhook",
+        r"hooks\.slack\.com/services/[A-Za-z0-9]{6,}/[A-Za-z0-9]{6,}/[A-Za-z0-9]{16,}",
+    ),
     ("Stripe key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
     ("OpenAI key", r"\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{20,}"),
     ("Anthropic key", r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
@@ -50,27 +53,28 @@ _FORMATS: tuple[tuple[str, str], ...] = (
 
 # A word that announces a secret, at most a few words, then the value.
 _ANNOUNCED = (
-    r"(?i)(?:\b|_)(?:pass(?:word|phrase|code|wd)|passwort|kennwort|mot de passe|contrase(?:n|ñ)a|senha"
-    r"|пароль|密码|パスワード|pwd|pin(?: code| number)?|cvv|cvc|api[ _-]?key|secret(?:[ _-]?(?:key|token))?"
+    r"(?i)(?:\b|_)(?:pass(?:word|phrase|code|wd)|passwort|kennwort|mot de passe"
+    r"|contrase(?:n|ñ)a|senha"
+    r"|пароль|密码|パスワード|pwd|pin(?: code| number)?|cvv|cvc|api[ _-]?key"
+    r"|secret(?:[ _-]?(?:key|token))?"
     r"|access[ _-]?(?:key|token)|auth[ _-]?token|private[ _-]?key|client[ _-]?secret|token"
     r"|credentials?|recovery (?:code|phrase)|seed phrase|otp)\b"
     r"[\"'`]?(?:\s+(?:for|of|to|on)\s+\S{1,40}(?:\s+\S{1,40}){0,3})?"
     r"\s*(?:is(?: now| always)?|was|=|:|：|=>|ist|est|es|é|到|是)\s*[\"'`]?([^\s\"'`,;]{4,200})"
 )
 _NOT_SECRET = re2.compile(
-    r"(?i)^(?:[a-z]+|[A-Z][A-Z0-9]*_[A-Z0-9_]+|[?&/].*|https?://.*|[<\[{$%*(].*|\S*[*•x]{4,}\S*|[a-z_./-]+(?:\(\))?"
+    r"(?i)^(?:[a-z]+|[A-Z][A-Z0-9]*_[A-Z0-9_]+|[?&/].*|https?://.*|[<\[{$%*(].*"
+    r"|\S*[*•x]{4,}\S*|[a-z_./-]+(?:\(\))?"
     r"|[0-9]{1,3}|[0-9]{4}-[0-9]{2}-[0-9]{2}|v?[0-9]+(?:\.[0-9]+)+|base64url.*|[0-9]+-[a-z]+)[.!?]?$"
 )
 # A cheap sign, in folded text, that a secret may be there; part of the one search of views.py.
-SIGN_OF_SECRET = (
+SIGN_PATTERN = (
     r"[a-z0-9+/_=-]{20}|-----begin|://[^\s/:@]{1,64}:|passw|passp|passc|passwo|kennwort|contrase"
     r"|senha|pwd|\bpin\b|cvv|cvc|key\b|secret|token|credential|seed phrase|\botp\b|mot de passe|xox"
     r"|пароль|密码|パスワード|(?:\b[a-z]{3,8} ){11}[a-z]{3,8}\b"
 )
 _LONG = re2.compile(r"[A-Za-z0-9+/_=-]{20,}")
-_CONTEXT = re2.compile(
-    r"(?i)(?:key|token|secret|passw|credential|bearer|auth|login)[^\n]{0,40}$"
-)
+_CONTEXT = re2.compile(r"(?i)(?:key|token|secret|passw|credential|bearer|auth|login)[^\n]{0,40}$")
 _PUBLIC = re2.compile(
     r"(?i)(?:sha-?\d*|md5|checksum|digest|hash|commit|uuid|etag|fingerprint|revision|order|ticket"
     r"|tracking|image/|base64|base32)[^\n]{0,40}$"
@@ -87,7 +91,7 @@ class Secret:
     end: int
 
 
-_SIGN = re2.compile(SIGN_OF_SECRET)
+_SIGN = re2.compile(SIGN_PATTERN)
 
 
 def has_sign(folded: str) -> bool:
@@ -149,7 +153,9 @@ def _formats(text: str) -> Iterator[Secret]:
         start = text.find("-----BEGIN")
         close = text.find("-----END", start)
         if "PRIVATE KEY" in text[start : start + 64]:
-            yield Secret("private key", start, len(text) if close < 0 else min(len(text), close + 64))
+            yield Secret(
+                "private key", start, len(text) if close < 0 else min(len(text), close + 64)
+            )
 
 
 def _announced(text: str) -> Iterator[Secret]:
@@ -204,7 +210,9 @@ def _plugins() -> tuple[Any, ...]:
                "IbmCloudIamDetector", "IbmCosHmacDetector", "JwtTokenDetector"}  # fmt: skip
     mapping = get_mapping_from_secret_type_to_class()
     return tuple(
-        plugin() for _, plugin in sorted(mapping.items()) if plugin.__name__ not in skipped
+        cast(Any, plugin)()
+        for _, plugin in sorted(mapping.items())
+        if plugin.__name__ not in skipped
     )
 
 
@@ -220,7 +228,28 @@ def _library(text: str) -> Iterator[Secret]:
 
 _MNEMONIC_SIZES = (12, 15, 18, 21, 24)
 _FUNCTION_WORDS = frozenset(
-    "the and for with from that this are was his her their not but has had its our you who".split()
+    [
+        "the",
+        "and",
+        "for",
+        "with",
+        "from",
+        "that",
+        "this",
+        "are",
+        "was",
+        "his",
+        "her",
+        "their",
+        "not",
+        "but",
+        "has",
+        "had",
+        "its",
+        "our",
+        "you",
+        "who",
+    ]
 )
 
 
@@ -232,6 +261,9 @@ def _mnemonic(text: str) -> list[Secret]:
     words = text[start:].split()
     if len(words) not in _MNEMONIC_SIZES or _FUNCTION_WORDS.intersection(words):
         return []
-    if all(word.isalpha() and word.isascii() and word.islower() and 3 <= len(word) <= 8 for word in words):
+    if all(
+        word.isalpha() and word.isascii() and word.islower() and 3 <= len(word) <= 8
+        for word in words
+    ):
         return [Secret("seed phrase", start, len(text))]
     return []

@@ -1,4 +1,4 @@
-"""Mood: does a sentence state something, order something or ask something?
+"""Mood: whether a sentence states something, orders something or asks something.
 
 Owns the English reading of sentence beginnings: orders, delayed orders ("When
 X, do Y"), prohibitions and questions. Must not look for attack words; an order
@@ -16,50 +16,24 @@ from records.domain.gate.lexicon import english
 
 # A sentence, a labelled part or a line ends here. Linear: the look-behind keeps a run of
 # marks from being tried again at each of them, every other class is bounded or matches at once.
-_BREAK = re.compile(
-    r"(?<![.!?;:])[.!?;:]++[\"')\]]*+\s+|[\n\x1f]+\s*|[\u3002\uff01\uff1f\uff1b]+|<!--|-->|>\s|<[^<>]{0,80}>"
+BREAK = re.compile(
+    r"(?<![.!?;:])[.!?;:]++[\"')\]]*+\s+|[\n\x1f]+\s*|[\u3002\uff01\uff1f\uff1b]+"
+    r"|<!--|-->|>\s|<[^<>]{0,80}>"
 )
 _EDGE = "#*>`_\"'([{|-–—•.,!~=\u200b \t:;)]}<"
 _NUMBERING = re.compile(r"(?:step\s+)?[0-9a-z]{1,2}[.)]\s+|(?:step\s+\w{1,5}\s*[:.-]\s*)", re.I)
 _QUESTION_MARKS = "?？؟"
 _LOOKAHEAD = 14  # words of a sentence that are looked at; an order shows itself early
 
-# A clause that begins with one of these may be followed by the order itself.
-_TRIGGERS = frozenset(
-    ["when", "whenever", "if", "once", "after", "before", "upon", "until", "unless", "while", "anytime", "wherever", "should", "on", "as", "next"]
-)
-_FRONTED = frozenset(
-    ["for", "to", "in", "per", "at", "from", "during", "without", "with", "by", "under", "given", "since", "because", "regardless", "considering", "following", "as", "instead", "rather", "due"]
-)
-# Their past looks like their order: "Read the trilogy twice as a teenager".
-_SAME_PAST = frozenset(
-    """read set cut put let hit cast cost spread beat shut quit split bid hurt run come become
-    bet""".split()
-)
-_PAST = frozenset(
-    """yesterday ago last already earlier previously twice once teenager child kid student spring
-    summer autumn winter his their""".split()
-)
 _SUGGESTIONS = frozenset(
     {("check", "out"), ("take", "care"), ("keep", "in"), ("thank", "you"), ("let", "me"),
      ("let", "us"), ("look", "forward"), ("feel", "free"), ("trust", "fund"), ("call", "me")}
 )  # fmt: skip
-_TRIGGER_UNITS = frozenset(
-    ["time", "times", "day", "morning", "evening", "week", "month", "session", "login", "request", "message", "query", "turn", "call"]
-)
 # "The user is shopping: find a blue one": a wish that the sentence only reports.
 _REPORTED_WISH = re.compile(
-    r"(?:the )?(?:user|customer|client|buyer|shopper|he|she|they)(?:'s)? (?:is|was|are|has|wants?|wanted|asked"
-    r"|asks|requested|requests|said|says|needs?|would|likes?|wish\w*|goal|query|request)\b[^:]{0,60}:",
+    r"(?:the )?(?:user|customer|client|buyer|shopper|he|she|they)(?:'s)? (?:is|was|are|has"
+    r"|wants?|wanted|asked|asks|requested|requests|said|says|needs?|would|likes?|wish\w*|goal|query|request)\b[^:]{0,60}:",
     re.I,
-)
-_WISHED = frozenset(
-    ["choose", "find", "look", "buy", "select", "pick", "search", "get", "want", "need", "order", "prefer", "show", "include", "also"]
-)
-# "remember that she likes tea": the statement follows, the verb is only a wrapper.
-_WRAPPERS = frozenset({"remember", "note", "imagine", "know", "recall", "remind"})
-_HOWTO = frozenset(
-    ["use", "run", "set", "add", "see", "check", "choose", "refer", "install", "upgrade", "restart", "exchange", "configure", "pass", "call", "start", "stop", "open", "read", "enable", "disable"]
 )
 
 
@@ -86,7 +60,7 @@ def moods(text: str, *, skip_first: bool = False, label: bool = False) -> list[M
     start = 0
     first = skip_first
     wish = ":" in text and _REPORTED_WISH.match(text) is not None
-    for border in _BREAK.finditer(text):
+    for border in BREAK.finditer(text):
         stop = border.start()
         if stop > start:
             mood = None if first else _order(text, start, stop, wish=wish)
@@ -109,7 +83,11 @@ def moods(text: str, *, skip_first: bool = False, label: bool = False) -> list[M
 def _order(text: str, start: int, stop: int, *, wish: bool) -> Mood | None:
     words = text[start : min(stop, start + 240)].split(None, _LOOKAHEAD)
     rule = _order_rule(words)
-    if rule == "shape.order" and wish and _clean(words[_skip_fillers(words)[0]]) in _WISHED:
+    if (
+        rule == "shape.order"
+        and wish
+        and _clean(words[_skip_fillers(words)[0]]) in english().wished
+    ):
         return None
     return Mood(rule, start, stop) if rule is not None else None
 
@@ -125,8 +103,8 @@ def _order_rule(words: list[str]) -> str | None:
     if position >= len(words):
         return None
     verb = _clean(words[position])
-    trigger = verb in _TRIGGERS or _is_timed(words, position)
-    if trigger or verb in _FRONTED:
+    trigger = verb in english().triggers or _is_timed(words, position)
+    if trigger or verb in english().fronted:
         inner = _after_comma(words, position)
         if inner is not None and _is_order(words, inner):
             if _is_howto(words, inner):
@@ -143,7 +121,9 @@ def _is_timed(words: list[str], position: int) -> bool:
     """Say whether "every time", "each morning" or "the third time" begins the clause."""
     if _clean(words[position]) not in ("every", "each", "the", "any"):
         return False
-    return any(_clean(word) in _TRIGGER_UNITS for word in words[position + 1 : position + 3])
+    return any(
+        _clean(word) in english().trigger_units for word in words[position + 1 : position + 3]
+    )
 
 
 def _skip_fillers(words: list[str]) -> tuple[int, str]:
@@ -195,7 +175,7 @@ def _is_order(words: list[str], position: int) -> bool:
         or following.startswith("http")
     ):
         return not (
-            (verb in _SAME_PAST and _is_past(words, position))
+            (verb in english().same_past and _is_past(words, position))
             or _is_title(words, position)
             or _is_wrapper(words, position)
         )
@@ -205,7 +185,7 @@ def _is_order(words: list[str], position: int) -> bool:
 def _is_past(words: list[str], position: int) -> bool:
     """Say whether the rest tells of something done: "last year", "his own", "in 2015"."""
     rest = [_clean(word) for word in words[position + 1 :]]
-    return any(word in _PAST or (word.isdigit() and len(word) == 4) for word in rest)
+    return any(word in english().past or (word.isdigit() and len(word) == 4) for word in rest)
 
 
 def _is_title(words: list[str], position: int) -> bool:
@@ -221,12 +201,12 @@ def _is_wrapper(words: list[str], position: int) -> bool:
     verb, following = _clean(words[position]), _clean(words[position + 1])
     if verb == "remind":
         return following == "me"
-    return verb in _WRAPPERS and following == "that" and position + 3 < len(words)
+    return verb in english().wrappers and following == "that" and position + 3 < len(words)
 
 
 def _is_howto(words: list[str], position: int) -> bool:
     """Say whether a conditional order is documentation: a how-to verb beside code."""
-    return _clean(words[position]) in _HOWTO and any("`" in word for word in words)
+    return _clean(words[position]) in english().howto and any("`" in word for word in words)
 
 
 def _question(text: str, start: int, stop: int, *, after: int) -> Mood | None:
@@ -247,16 +227,15 @@ def _ends_in_title(words: list[str]) -> bool:
     return len(tail) >= 2 and sum(word[0].isupper() for word in tail) >= len(tail) - 1
 
 
-_SMALL = frozenset(["a", "an", "and", "as", "at", "but", "by", "for", "from", "in", "is", "it", "of", "off", "on", "or", "the", "to", "up", "with", "vs"])
-
-
 def looks_like_title(text: str) -> bool:
     """Say whether a short value is a name in title case: "Stop Making Sense"."""
     words = text.split()
     if not 2 <= len(words) <= 8 or text[-1:] in ".;:":
         return False
     return (
-        all(not word[:1].isalpha() or word[0].isupper() or word in _SMALL for word in words)
+        all(
+            not word[:1].isalpha() or word[0].isupper() or word in english().small for word in words
+        )
         and words[0][:1].isupper()
     )
 
@@ -264,7 +243,7 @@ def looks_like_title(text: str) -> bool:
 def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Yield the ranges of the text's sentences and labelled parts."""
     start = 0
-    for border in _BREAK.finditer(text):
+    for border in BREAK.finditer(text):
         if border.start() > start:
             yield start, border.start()
         start = border.end()

@@ -15,7 +15,7 @@ import re2
 
 from records.domain.gate import decoding, hidden
 from records.domain.gate.folding import fold_with_origin, has_lookalikes, unmask
-from records.domain.gate.secrets import SIGN_OF_SECRET
+from records.domain.gate.secrets import SIGN_PATTERN
 from records.domain.gate.spans import View
 
 _DEPTH = 2  # base64 inside base64 is opened; deeper nesting is not worth the time
@@ -23,7 +23,7 @@ _MAX_DECODED = 32  # tokens opened per field
 
 # Signs, in folded text, that a further view could say something else.
 _SIGN = re2.compile(
-    SIGN_OF_SECRET
+    SIGN_PATTERN
     + r"|[a-z0-9+/_=-]{16}|[0-9a-f]{2}[ :,][0-9a-f]{2}[ :,][0-9a-f]{2}[ :,][0-9a-f]{2}[ :,]"
     r"|%[0-9a-f]{2}|&#?[a-z0-9]{2,8};|\\[ux][0-9a-f]{2}|[01]{8}|<~"
     r"|\b\w[ ._*-]{1,3}\w[ ._*-]{1,3}\w[ ._*-]{1,3}\w\b|[.-]{1,6} [.-]{1,6} [.-]{1,6} "
@@ -40,7 +40,9 @@ _BACKWARDS = re2.compile(
     r"\b(?:eht|dna|uoy|ruoy|lla|fo|ot|erongi|syawla|reven|dnes|metsys|tpmorp|laever|tegrof"
     r"|snoitcurtsni|suoiverp|selur|drowssap|sdrowssap|liame|drawrof)\b"
 )
-_LEET = re2.compile(r"[a-z][013457@$!][a-z]|\b[013457@$][a-z]{2}|[a-z]{2}[013457@$]\b|\b[a-z]?[013457@$]{2}[a-z]")
+_LEET = re2.compile(
+    r"[a-z][013457@$!][a-z]|\b[013457@$][a-z]{2}|[a-z]{2}[013457@$]\b|\b[a-z]?[013457@$]{2}[a-z]"
+)
 
 
 @dataclass(slots=True)
@@ -65,9 +67,7 @@ def readings(field_name: str, text: str) -> Readings:
         _unicode_views(field_name, text, result)
     _written_views(field_name, text, result)
     for decoded in _decoded(text):
-        result.views.append(
-            View(decoded.name, field_name, decoded.text, whole=decoded.span)
-        )
+        result.views.append(View(decoded.name, field_name, decoded.text, whole=decoded.span))
     return result
 
 
@@ -104,7 +104,9 @@ def _written_views(field_name: str, text: str, result: Readings) -> None:
 
 def _decoded(text: str) -> Iterator[decoding.Decoded]:
     """Yield decoded tokens, and what their text decodes to in turn."""
-    pending = [(decoded, 1) for decoded in [*decoding.decode_whole(text), *decoding.decode_tokens(text)]]
+    pending = [
+        (decoded, 1) for decoded in [*decoding.decode_whole(text), *decoding.decode_tokens(text)]
+    ]
     count = 0
     while pending and count < _MAX_DECODED:
         decoded, depth = pending.pop(0)

@@ -12,45 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from records.domain.facts import Fact, Finding, GateContext, Outcome, Policy, Tier
+from records.domain.gate.lexicon import predicates
 
 CORROBORATED_BY = 2  # other sessions that say the same make a sensitive claim plausible
 BURST = {Tier.UNTRUSTED: 200, Tier.STANDARD: 5_000}  # writes per session and hour
 NEAR_DUPLICATES = 8  # reworded repeats in one session that stop being emphasis
 LIKENESS = 0.8
-
-# Words of a predicate's name, grouped by what a wrong value would do.
-_PROTECTED = frozenset(
-    ["instruction", "instructions", "directive", "directives", "system_prompt", "prompt", "guardrail", "guardrails", "permission", "permissions", "persona", "agent_role", "agent_identity", "agent_name", "assistant_name", "assistant_role", "system_role", "system_message", "developer_message", "tool_access", "access_level", "is_admin", "admin", "root", "privilege", "privileges", "safety_policy", "content_policy", "operating_rules", "house_rules", "standing_order", "standing_orders", "jailbreak", "override", "agent_policy", "core_memory"]
-)
-_AGENTS = frozenset(
-    ["agent", "assistant", "the_assistant", "the_agent", "ai", "bot", "chatbot", "system", "model", "llm", "you", "yourself", "the_model", "the_ai", "the_bot", "self", "memory", "this_memory", "the_system", "copilot"]
-)
-_AGENT_ONLY = frozenset(
-    ["role", "identity", "rule", "rules", "policy", "policies", "goal", "goals", "task", "tasks", "behaviour", "behavior", "name", "purpose", "objective", "duty", "duties", "trigger", "routine", "default", "defaults", "must", "should", "always", "never", "restriction", "restrictions", "limit", "limits", "capability", "capabilities", "trust", "access", "tone"]
-)
-_REDIRECTION = frozenset(
-    ["alias", "aliases", "also_known_as", "same_as", "identical_to", "redirect", "redirects", "redirects_to", "redirected_to", "redirection", "record_location", "records_location", "record_store", "data_source", "data_location", "lookup_key", "merged_into", "merged_with", "replaced_by", "superseded_by", "moved_to", "stored_under", "kept_under", "mapped_to", "maps_to", "equivalent_to", "resolves_to", "canonical_id", "canonical_name", "points_to", "treat_as", "account_alias", "patient_alias", "customer_alias", "record_id_of", "substitute", "substitutes"]
-)
-_BANK = frozenset(
-    ["iban", "bic", "swift", "bank_account", "account_number", "bank_details", "bank", "payment_details", "payment_account", "payout_account", "payee", "beneficiary", "wallet", "wallet_address", "crypto_wallet", "bitcoin_address", "routing_number", "sort_code", "card_number", "credit_card", "payment_address", "remittance_account", "refund_account", "invoice_account", "direct_debit", "vat_account", "default_payment_destination", "payment_destination", "pix_key", "upi_id", "paypal"]
-)
-_CONSENT = frozenset(
-    ["consent", "consents", "consent_given", "gdpr_consent", "marketing_consent", "opt_in", "opted_in", "authorization", "authorisation", "authorized_by", "approved_by", "power_of_attorney", "waiver", "data_sharing_consent", "permission_granted", "terms_accepted"]
-)
-_TRUST = frozenset(
-    ["trust", "trusted", "trust_level", "trust_score", "verified", "verified_by", "is_verified", "provenance", "authority", "reputation", "whitelist", "allowlist", "blocklist", "denylist", "meta"]
-)
-_RUNBOOK = frozenset(
-    ["runbook", "runbooks", "playbook", "procedure", "procedures", "sop", "escalation_path", "successful_procedure", "recovery_steps", "incident_response"]
-)
-# Ordinary at the default tier, but not for an untrusted source to say.
-_SOFT = frozenset(
-    ["confidence", "priority", "verification", "expiry", "ttl", "retention", "workflow", "escalation", "lesson", "lessons_learned", "best_practice", "how_to", "steps", "deploy_command", "fallback_command", "payment_method", "approval", "approvals", "tax_id"]
-)
-_CONTACT = frozenset(
-    ["email", "e_mail", "email_address", "mail", "phone", "phone_number", "telephone", "mobile", "mobile_number", "contact_email", "contact_phone", "support_email", "support_phone", "emergency_contact"]
-)
-_SELF = frozenset({"user", "the user", "me", "i", "myself"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +70,10 @@ _GUARDS = {
 }  # fmt: skip
 
 
+_GROUPS = ("redirection", "bank", "consent", "trust", "runbook", "contact", "delicate")
+_LEADS = frozenset({"should", "must", "shall", "will", "always", "never", "can", "may"})
+
+
 def _key(text: str) -> str:
     return "_".join(text.lower().replace("-", " ").replace("_", " ").split())
 
@@ -111,25 +82,17 @@ def _key(text: str) -> str:
 def guard_of(subject: str, predicate: str) -> str | None:
     """Return the name of the guard for a predicate of this subject, if it has one."""
     name, who = _key(predicate), _key(subject)
-    if name in _PROTECTED or (who in _AGENTS and (name in _AGENT_ONLY or _leads(name))):
-        return "protected"
-    for guard, names in (
-        ("redirection", _REDIRECTION),
-        ("bank", _BANK),
-        ("consent", _CONSENT),
-        ("trust", _TRUST),
-        ("runbook", _RUNBOOK),
-        ("contact", _CONTACT),
-        ("delicate", _SOFT),
+    names = predicates()
+    if name in names["protected"] or (
+        who in names["agents"] and (name in names["agent_only"] or _leads(name))
     ):
-        if name in names:
-            return guard
-    return None
+        return "protected"
+    return next((guard for guard in _GROUPS if name in names[guard]), None)
 
 
 def _leads(name: str) -> bool:
     """Say whether a predicate of the agent orders something: "should always send"."""
-    return name.partition("_")[0] in ("should", "must", "shall", "will", "always", "never", "can", "may")
+    return name.partition("_")[0] in _LEADS
 
 
 def findings(fact: Fact, context: GateContext, policy: Policy) -> Iterator[Finding]:
