@@ -16,6 +16,22 @@ from records.api.problems import Problem, respond
 PREFIX = "/api/"
 JSON = "application/json"
 KEPT_HEADERS = ("Allow", "Retry-After", "WWW-Authenticate")
+DRAINED_MOST = 64 * 1024 * 1024
+CHUNK = 256 * 1024
+
+
+def drain(request: HttpRequest) -> None:
+    """Read what the client still sends of a refused request, and forget it.
+
+    A client that cannot finish sending reports a broken connection and never
+    sees why; past ``DRAINED_MOST`` bytes it may.
+    """
+    for _ in range(DRAINED_MOST // CHUNK):
+        try:
+            if not request.read(CHUNK):
+                return
+        except OSError:  # the client is gone
+            return
 
 
 class ApiErrors:
@@ -29,6 +45,7 @@ class ApiErrors:
         response = self.get_response(request)
         if response.status_code < 400 or not request.path.startswith(PREFIX):
             return response
+        drain(request)
         if response.headers.get("Content-Type", "").startswith(JSON):
             return response
         headers = {
