@@ -14,5 +14,8 @@ if os.environ.get("MEMCONSOLE_PROCESS") == "web":
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memconsole.settings")
 
 from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
 
 application = get_wsgi_application()
+# Loads every view now: the first request should not wait for it, nor find its errors.
+_ = get_resolver().url_patterns

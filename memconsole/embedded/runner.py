@@ -17,8 +17,8 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from types import FrameType
@@ -77,9 +77,11 @@ def run(environ: Mapping[str, str]) -> None:
             _show_output(supervisor)
             start_servers(supervisor, home, environ)
             notes = prepare()
-            for name in ("web", "worker", "maintenance", "beat"):
-                supervisor.start_program(name)
+            # One after the other: all at once would make the person wait for each.
+            supervisor.start_program("web")
             wait_until_ready(supervisor, address)
+            for name in ("worker", "maintenance", "beat"):
+                supervisor.start_program(name)
             announce(home, address, notes)
             watch(supervisor)
         except Stopped:
@@ -231,7 +233,9 @@ def _celery(*arguments: str) -> list[str]:
 
 def _require_all(supervisor: Supervisor, *, patient: bool) -> None:
     try:
-        failed = supervisor.failed(patient=patient)
+        # Cut short, the call would leave the process manager complaining.
+        with _on_signal.wait():
+            failed = supervisor.failed(patient=patient)
     except supervise.CALL_ERRORS as error:
         raise StartError(
             f"The process manager is gone: see {supervisor.home.logs / 'supervisord.log'}."
@@ -266,8 +270,33 @@ def _show_output(supervisor: Supervisor) -> None:
     threading.Thread(target=copy, name="output", daemon=True).start()
 
 
-def _on_signal(number: int, frame: FrameType | None) -> None:
-    raise Stopped
+class _Interrupts:
+    """Stop requests by signal: raised at once, or at the end of a call that must finish."""
+
+    def __init__(self) -> None:
+        self.deferred = False
+        self.pending = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if self.deferred:
+            self.pending = True
+        else:
+            raise Stopped
+
+    @contextmanager
+    def wait(self) -> Iterator[None]:
+        """Let the call inside finish before a request to stop is raised."""
+        self.deferred = True
+        try:
+            yield
+        finally:
+            self.deferred = False
+        if self.pending:
+            self.pending = False
+            raise Stopped
+
+
+_on_signal = _Interrupts()
 
 
 def _say(text: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from django.core.management import call_command, get_commands
+from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 
@@ -23,6 +23,5 @@ class Command(BaseCommand):
         """Run each step; only what a person must know is printed."""
         call_command("setup_database", verbosity=0)
         call_command("collectstatic", interactive=False, verbosity=0, stdout=io.StringIO())
-        if "bootstrap" in get_commands():
-            call_command("bootstrap", stdout=self.stdout)
+        call_command("bootstrap", stdout=self.stdout)
         call_command("create_administrator", stdout=self.stdout)
