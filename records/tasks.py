@@ -25,6 +25,7 @@ from records.jobs.recover import watch
 from records.jobs.requests import forget_requests
 from records.jobs.rescan import rescan as rescan_records
 from records.jobs.validity import update_validity
+from records.reembed import reembed as embed_again
 
 
 def queue(job: Job, workspace_id: UUID | None) -> None:
@@ -74,6 +75,12 @@ def freshness(workspace_id: str | None = None) -> None:
 def requests(workspace_id: str | None = None) -> None:
     """Forget the answers kept for repeated requests."""
     runs.perform_everywhere(catalogue.REQUESTS, forget_requests, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=catalogue.REEMBED.task)
+def reembed(workspace_id: str | None = None) -> None:
+    """Give records a vector of the model in use."""
+    runs.perform_everywhere(catalogue.REEMBED, embed_again, workspace_id=_id(workspace_id))
 
 
 @shared_task(name=catalogue.PARTITIONS.task)

@@ -75,6 +75,14 @@ FRESHNESS = register(
 REQUESTS = register(
     Job("requests", "Answers kept for repeated requests", "records.requests", timedelta(hours=1))
 )
+REEMBED = register(
+    Job(
+        "reembed",
+        "Facts without a vector of the model in use",
+        "records.reembed",
+        timedelta(hours=1),
+    )
+)
 PARTITIONS = register(
     Job(
         "partitions",
