@@ -26,6 +26,7 @@ from records.access import Access
 from records.domain.facts import Cardinality, HoldReason, Status
 from records.domain.ids import uuid7
 from records.domain.ledger import Ledger
+from records.domain.risk import risk_of
 from records.events import Happening
 from records.fences import fence_key, keyed_fingerprint
 from records.items import Conflict, NotFound
@@ -64,7 +65,9 @@ class Held:
     source_key: str | None
     prior_status: str
     superseded_by: UUID | None
+    hold_reason: str
     findings: Any
+    override: Any
 
 
 @contextmanager
@@ -91,7 +94,7 @@ def _lock(
         store.lock_slots(cur, workspace_id, slots)
     cur.execute(
         """SELECT id, partition_id, slot_id, fingerprint, status, version, order_at, cardinality, session_id,
-                  source_id, source_key, prior_status, superseded_by, findings
+                  source_id, source_key, prior_status, superseded_by, hold_reason, findings, override
            FROM memory_record WHERE id = ANY(%s) ORDER BY id FOR UPDATE""",
         [wanted],
     )
@@ -102,8 +105,9 @@ def _lock(
             Status(row[4]),
             *row[5:7],
             Cardinality(row[7]),
-            *row[8:13],
-            json.loads(row[13]),
+            *row[8:14],
+            json.loads(row[14]),
+            json.loads(row[15]) if row[15] else None,
         )
         for row in cur
     }
@@ -139,12 +143,14 @@ def _set_status(
     status: Status,
     now: datetime,
     *,
-    hold_reason: str = "",
+    hold_reason: str | None = "",
 ) -> None:
+    """Move rows to ``status``; a ``hold_reason`` of ``None`` keeps what they were held for."""
     cur.execute(
-        """UPDATE memory_record SET prior_status = status, status = %s, hold_reason = %s, status_at = %s
+        """UPDATE memory_record SET prior_status = status, status = %s, status_at = %s,
+                                    hold_reason = coalesce(%s, hold_reason)
            WHERE id = ANY(%s)""",
-        [str(status), hold_reason, now, list(record_ids)],
+        [str(status), now, hold_reason, list(record_ids)],
     )
 
 
@@ -185,6 +191,7 @@ def approve(
                         "at": now.isoformat(),
                         "version": held.version,
                         "findings": findings_digest(held.findings),
+                        "held_for": held.hold_reason,
                     }
                 ),
                 valid_until,
@@ -208,7 +215,10 @@ def reject(
     version: int | None = None,
     now: datetime | None = None,
 ) -> Acted:
-    """Turn held records away for good: they are fenced for everyone."""
+    """Turn held records away for good: they are fenced for everyone.
+
+    What a record had displaced before it was held is live again.
+    """
     return _leave(
         record_ids,
         Status.REJECTED,
@@ -218,7 +228,8 @@ def reject(
         access=access,
         version=version,
         now=now,
-        after=_fence_for_everyone,
+        after=_fence_and_restore,
+        hold_reason=None,
     )
 
 
@@ -267,11 +278,7 @@ def hold(
 
     def note_findings(
         cur: psycopg.Cursor[Row], held: Sequence[Held], acc: Access, at: datetime, why: str
-    ) -> None:
-        cur.execute(
-            "UPDATE memory_record SET hold_reason = %s WHERE id = ANY(%s)",
-            [str(reason), [h.id for h in held]],
-        )
+    ) -> Restored:
         for one in held:
             if findings and one.id in findings:
                 cur.execute(
@@ -279,6 +286,8 @@ def hold(
                        WHERE id = %s""",
                     [Jsonb(list(findings[one.id])), ruleset, one.id],
                 )
+        _grade(cur, [h.id for h in held])
+        return []
 
     return _leave(
         record_ids,
@@ -294,7 +303,33 @@ def hold(
     )
 
 
-After = Callable[[psycopg.Cursor[Row], Sequence[Held], Access, datetime, str], None]
+def _grade(cur: psycopg.Cursor[Row], record_ids: Sequence[UUID]) -> None:
+    """Give records that are held now the risk that orders the review queue."""
+    cur.execute(
+        """SELECT r.id, r.hold_reason, array(SELECT f->>'severity' FROM jsonb_array_elements(r.findings) f)
+           FROM memory_record r WHERE r.id = ANY(%s)""",
+        [list(record_ids)],
+    )
+    grades = [(row[0], int(risk_of(row[1], row[2]))) for row in cur.fetchall()]
+    cur.execute(
+        """UPDATE memory_record r SET risk = u.risk FROM unnest(%s::uuid[], %s::int2[]) AS u (id, risk)
+           WHERE r.id = u.id""",
+        [[one for one, _ in grades], [risk for _, risk in grades]],
+    )
+
+
+Restored = list[tuple[UUID, UUID]]  # (record, partition)
+After = Callable[[psycopg.Cursor[Row], Sequence[Held], Access, datetime, str], Restored]
+
+
+def _restorations(restored: Restored, because: str) -> list[Happening]:
+    """Say of each record that came back into service why it did."""
+    return [
+        Happening(
+            "record.restored", "record", target_id=one, partition_id=partition_id, reason=because
+        )
+        for one, partition_id in restored
+    ]
 
 
 def _leave(
@@ -308,7 +343,7 @@ def _leave(
     version: int | None,
     now: datetime | None,
     after: After,
-    hold_reason: str = "",
+    hold_reason: str | None = "",
 ) -> Acted:
     """Move records that stand in one of ``leaving`` to ``status``, and say so."""
     now = now or datetime.now(UTC)
@@ -328,15 +363,30 @@ def _leave(
         if movable:
             acted.changed = [h.id for h in movable]
             _set_status(cur, acted.changed, status, now, hold_reason=hold_reason)
-            after(cur, movable, access, now, reason)
-            events.append([_moved(action, h, reason) for h in movable], access=access)
+            restored = after(cur, movable, access, now, reason)
+            acted.restored = [one for one, _ in restored]
+            events.append(
+                [
+                    *(_moved(action, h, reason) for h in movable),
+                    *_restorations(restored, "what displaced it was rejected"),
+                ],
+                access=access,
+            )
         return acted
 
 
 def _fence_for_everyone(
     cur: psycopg.Cursor[Row], held: Sequence[Held], access: Access, now: datetime, reason: str
-) -> None:
+) -> Restored:
     _fence(cur, [(h, None, None) for h in held], access, now, reason)
+    return []
+
+
+def _fence_and_restore(
+    cur: psycopg.Cursor[Row], held: Sequence[Held], access: Access, now: datetime, reason: str
+) -> Restored:
+    _fence_for_everyone(cur, held, access, now, reason)
+    return _restore_predecessors(cur, held, now)
 
 
 def _fence(
@@ -519,25 +569,14 @@ def evict(
             return acted
         acted.changed = [h.id for h in going]
         _set_status(cur, acted.changed, Status.EVICTED, now)
-        acted.restored = _restore_predecessors(cur, going, now)
+        restored = _restore_predecessors(cur, going, now)
+        acted.restored = [one for one, _ in restored]
         _fence(cur, [(h, session_id, source_id) for h in going], access, now, reason)
         store.refresh_tallies(cur, sorted(shared), lower=True)
-        by_id = {h.id: h for h in found.values()}
         events.append(
             [
                 *(_moved("record.evicted", h, reason, session_id=session_id) for h in going),
-                *(
-                    Happening(
-                        "record.restored",
-                        "record",
-                        target_id=one,
-                        partition_id=by_id[one].partition_id
-                        if one in by_id
-                        else going[0].partition_id,
-                        reason="what displaced it was evicted",
-                    )
-                    for one in acted.restored
-                ),
+                *_restorations(restored, "what displaced it was evicted"),
             ],
             access=access,
         )
@@ -591,7 +630,7 @@ def _note_dropped(
 
 def _restore_predecessors(
     cur: psycopg.Cursor[Row], going: Sequence[Held], now: datetime
-) -> list[UUID]:
+) -> Restored:
     """Bring back what evicted records had displaced, where nothing newer stands there."""
     ids = [h.id for h in going]
     # First the gaps close: what pointed to an evicted record points past it, as far as the
@@ -603,7 +642,7 @@ def _restore_predecessors(
                UNION ALL
                SELECT w.id, gone.superseded_by, w.depth + 1
                FROM walk w JOIN memory_record gone ON gone.id = w.at
-               WHERE gone.status = 'evicted' AND gone.superseded_by IS NOT NULL AND w.depth < 10000),
+               WHERE gone.status IN ('evicted', 'quarantined', 'rejected') AND gone.superseded_by IS NOT NULL AND w.depth < 10000),
            last AS (SELECT DISTINCT ON (id) id, at FROM walk ORDER BY id, depth DESC)
            UPDATE memory_record r SET superseded_by = last.at FROM last
            WHERE r.id = last.id AND r.superseded_by <> last.at AND last.at <> r.id""",
@@ -615,7 +654,7 @@ def _restore_predecessors(
                       r.id, r.slot_id, r.cardinality, r.partition_id, r.fingerprint
                FROM memory_record r JOIN memory_record gone ON gone.id = r.superseded_by
                WHERE r.superseded_by = ANY(%(ids)s) AND r.status = 'superseded'
-                 AND gone.prior_status = 'active'
+                 AND gone.superseded_by IS NULL
                ORDER BY CASE WHEN r.cardinality = 'one' THEN r.slot_id ELSE r.id END, r.order_at DESC, r.id DESC)
            UPDATE memory_record r SET status = 'active', status_at = %(now)s, superseded_by = NULL,
                                       superseded_at = NULL
@@ -626,10 +665,10 @@ def _restore_predecessors(
              AND NOT EXISTS (
                  SELECT 1 FROM memory_record o WHERE o.partition_id = c.partition_id
                    AND o.fingerprint = c.fingerprint AND o.status IN ('active', 'quarantined'))
-           RETURNING r.id""",
+           RETURNING r.id, r.partition_id""",
         {"ids": ids, "now": now},
     )
-    restored = [row[0] for row in cur]
+    restored = [(row[0], row[1]) for row in cur]
     # An address that held an evicted fact holds again what it held before, or nothing.
     cur.execute(
         """UPDATE address a SET record_id = (
@@ -637,7 +676,7 @@ def _restore_predecessors(
                  AND r.partition_id = a.partition_id AND r.source_key = a.source_key AND r.id = ANY(%s)
                ORDER BY r.order_at DESC LIMIT 1)
            WHERE a.record_id = ANY(%s)""",
-        [restored, ids],
+        [[one for one, _ in restored], ids],
     )
     return restored
 
@@ -743,6 +782,49 @@ def erase(
         cur.execute("UPDATE claim SET evidence = '', wording = '' WHERE record_id = ANY(%s)", [ids])
         cur.execute("UPDATE address SET record_id = NULL WHERE record_id = ANY(%s)", [ids])
         events.append([_moved("record.erased", h, reason) for h in going], access=access)
+        return acted
+
+
+def reopen(record_id: UUID, reason: str, *, access: Access, now: datetime | None = None) -> Acted:
+    """Undo a person's decision: an approved or rejected record is held again.
+
+    What an approval had displaced is live again; what a rejection had fenced
+    is not fenced any more. Raises ``Conflict`` when the record has moved on
+    since (superseded, evicted ...) or was never decided by a person.
+    """
+    now = now or datetime.now(UTC)
+    with _acting(access) as cur:
+        found = _lock(cur, _with_predecessors(cur, [record_id]), access.workspace_id)
+        held = _one(found, record_id, None)
+        acted = Acted(matched=1)
+        if held.status is Status.ACTIVE and held.override:
+            hold_reason = held.override.get("held_for") or str(HoldReason.MANUAL)
+        elif held.status is Status.REJECTED:
+            hold_reason = held.hold_reason or str(HoldReason.MANUAL)
+        else:
+            raise Conflict(f"the record is {held.status} and was not decided by a person")
+        if (held.partition_id, held.fingerprint) in _taken_fingerprints(cur, [held]):
+            raise Conflict("the same fact is stored anew")
+        if held.status is Status.REJECTED:
+            cur.execute(
+                "UPDATE fence SET lifted_at = %s, lifted_by = %s WHERE record_id = %s AND lifted_at IS NULL",
+                [now, str(access.actor), held.id],
+            )
+        _set_status(cur, [held.id], Status.QUARANTINED, now, hold_reason=hold_reason)
+        cur.execute(
+            "UPDATE memory_record SET serve_after = NULL, override = NULL WHERE id = %s", [held.id]
+        )
+        _grade(cur, [held.id])
+        restored = _restore_predecessors(cur, [held], now)
+        acted.restored = [one for one, _ in restored]
+        acted.changed = [held.id]
+        events.append(
+            [
+                _moved("record.reopened", held, reason),
+                *_restorations(restored, "what displaced it was reopened"),
+            ],
+            access=access,
+        )
         return acted
 
 

@@ -21,6 +21,7 @@ from records.access import Access
 from records.domain import terms
 from records.domain.facts import Decision, Status
 from records.domain.ledger import Ledger
+from records.domain.risk import risk_of
 from records.drafts import Draft
 from records.embeddings import embedding_text
 from records.events import Happening
@@ -121,7 +122,9 @@ def _save_records(
                 record.id, access.workspace_id, one.partition_id, record.slot_id,
                 record.fingerprint, shaped.subject, one.identity.subject_key,
                 one.identity.predicate, shaped.value, shaped.content, str(record.status),
-                record.hold_reason, str(record.cardinality), one.identity.negated,
+                record.hold_reason,
+                int(risk_of(record.hold_reason, (f.severity for f in verdict.findings))),
+                str(record.cardinality), one.identity.negated,
                 shaped.is_derived, one.source_view.id, shaped.source_key, one.session_id,
                 shaped.extracted_by, shaped.external_id, list(shaped.tags),
                 list(verdict.labels), Jsonb(dict(shaped.metadata)), record.confidence,

@@ -41,6 +41,7 @@ RECORDS = Table(
         ("content", "text"),
         ("status", "text"),
         ("hold_reason", "text"),
+        ("risk", "int2"),
         ("cardinality", "text"),
         ("negated", "bool"),
         ("derived", "bool"),

@@ -75,7 +75,8 @@ class MemoryRecord(models.Model):
     ``corroboration`` counts independent sessions and sources, up to 8, where
     the ranking factor is at its ceiling. ``trust`` is the best tier among the
     claims (0 untrusted, 1 standard, 2 trusted). ``prior_status`` is where an
-    evicted record stood, so that restoring puts it back there. ``terms`` holds the first 160
+    evicted record stood, so that restoring puts it back there. ``risk`` orders
+    the review queue (``domain.risk``). ``terms`` holds the first 160
     search terms, ``more_terms`` the rest. ``salt`` keys the digests that
     events keep; erasure destroys it.
     """
@@ -97,6 +98,7 @@ class MemoryRecord(models.Model):
     content = models.TextField()
     status = models.TextField(default="active", db_default="active")
     hold_reason = models.TextField(default="", db_default="")
+    risk = models.SmallIntegerField(default=0, db_default=0)
     cardinality = models.TextField()
     negated = models.BooleanField(default=False, db_default=False)
     derived = models.BooleanField(default=False, db_default=False)

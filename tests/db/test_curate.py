@@ -134,3 +134,35 @@ def test_nothing_of_another_workspace_is_touched(access: Access, stranger: Acces
             continue
         assert done.changed == [] and done.matched == 0
     assert record(stranger, theirs).status == "active"
+
+
+def test_reopening_an_approval_brings_back_what_it_displaced(access: Access) -> None:
+    put(access, fact(value="Acme", confidence=0.9))
+    new = put(access, fact(value="Helio", confidence=0.6))
+    curate.approve(new.id, access=access, now=LATER)
+    assert live(access) == ["Helio"]
+    curate.reopen(new.id, "too fast", access=access, now=LATER)
+    row = record(access, new)
+    assert (row.status, row.hold_reason, row.override) == ("quarantined", "contest", None)
+    assert row.risk == 1
+    assert live(access) == ["Acme"]
+
+
+def test_reopening_a_rejection_takes_its_fence_down(access: Access) -> None:
+    put(access, fact(value="Acme", confidence=0.9))
+    new = put(access, fact(value="Helio", confidence=0.6))
+    curate.reject([new.id], "wrong", access=access, now=NOW)
+    curate.reopen(new.id, "was right", access=access, now=LATER)
+    assert record(access, new).hold_reason == "contest"
+    again = put(access, fact(value="Helio", confidence=0.6, session="s2"), LATER)
+    assert (again.decision, again.id) == ("contested", new.id)
+
+
+def test_rejecting_a_fact_that_was_live_brings_back_what_it_displaced(access: Access) -> None:
+    put(access, fact(value="Acme"))
+    bad = put(access, fact(value="Evil", session="bad"), LATER)
+    curate.hold([bad.id], HoldReason.INCIDENT, access=access, now=LATER)
+    assert live(access) == []
+    assert record(access, bad).risk == 3
+    curate.reject([bad.id], "poison", access=access, now=LATER)
+    assert live(access) == ["Acme"]
