@@ -60,7 +60,7 @@ class Shape:
 def build(shape: Shape) -> bytes:
     """Return the statement for a shape, with psycopg's named placeholders."""
     parts = [
-        CONTAINMENT,
+        DOUBTED,
         f"candidate AS MATERIALIZED ({_candidates(shape)})",
         f"weight AS MATERIALIZED ({_weights(shape)})",
         f"top AS ({_top(shape)})",
@@ -69,34 +69,41 @@ def build(shape: Shape) -> bytes:
     return f"WITH {', '.join(parts)} {ANSWER}".encode()
 
 
-# What suspended sessions and sources have claimed, and which other live claims are on it. The
-# scans end at once when nothing is suspended.
-CONTAINMENT = """
+# What suspended sessions and sources have claimed. The scans end at once when nothing is
+# suspended. ``certain``: with one independent claimant, the suspended one was the only one.
+DOUBTED = """
 no_session AS MATERIALIZED (
-    SELECT id FROM session WHERE workspace_id = %(workspace)s AND partition_id = %(partition)s
-       AND suspended_at IS NOT NULL),
+    SELECT id, synthesised FROM session
+    WHERE workspace_id = %(workspace)s AND partition_id = %(partition)s
+      AND suspended_at IS NOT NULL),
 no_source AS MATERIALIZED (
     SELECT id FROM source WHERE workspace_id = %(workspace)s AND suspended_at IS NOT NULL),
 doubted AS MATERIALIZED (
-    SELECT record_id FROM claim
-    WHERE session_id = ANY (ARRAY(SELECT id FROM no_session)) AND state = 'live'
-      AND workspace_id = %(workspace)s AND partition_id = %(partition)s
-    UNION
-    SELECT record_id FROM claim
-    WHERE source_id = ANY (ARRAY(SELECT id FROM no_source)) AND partition_id = %(partition)s
-      AND state = 'live' AND workspace_id = %(workspace)s),
-contained AS MATERIALIZED (
-    SELECT d.record_id,
-           count(DISTINCT CASE WHEN c.derived THEN c.source_id
-                               WHEN s.synthesised THEN c.partition_id
-                               ELSE c.session_id END) AS independent,
-           max(CASE o.tier WHEN 'trusted' THEN 2 WHEN 'standard' THEN 1 ELSE 0 END) AS trust
-    FROM doubted d LEFT JOIN (
-        claim c JOIN session s ON s.id = c.session_id JOIN source o ON o.id = c.source_id)
-      ON c.record_id = d.record_id AND c.state = 'live'
-     AND c.session_id NOT IN (SELECT id FROM no_session)
-     AND c.source_id NOT IN (SELECT id FROM no_source)
-    GROUP BY d.record_id)"""
+    SELECT record_id, bool_or(certain) AS certain FROM (
+        SELECT record_id, NOT derived AND session_id <> ALL (
+                   ARRAY(SELECT id FROM no_session WHERE synthesised)) AS certain
+        FROM claim
+        WHERE session_id = ANY (ARRAY(SELECT id FROM no_session)) AND state = 'live'
+          AND workspace_id = %(workspace)s AND partition_id = %(partition)s
+        UNION ALL
+        SELECT record_id, derived FROM claim
+        WHERE source_id = ANY (ARRAY(SELECT id FROM no_source)) AND state = 'live'
+          AND workspace_id = %(workspace)s AND partition_id = %(partition)s) claimed
+    GROUP BY record_id)"""
+
+# What is left of a doubted record: 4 x its independent claimants + their best trust, counted as
+# ``store.refresh_tallies`` does but without the suspended. Looked up one by one, and only where
+# the index cannot say.
+STANDING = """CASE
+    WHEN d.record_id IS NULL THEN NULL WHEN d.certain AND k.corroboration <= 1 THEN 0
+    ELSE (SELECT 4 * count(DISTINCT CASE WHEN c.derived THEN c.source_id
+                                         WHEN s.synthesised THEN c.partition_id
+                                         ELSE c.session_id END)
+               + coalesce(max(CASE o.tier WHEN 'trusted' THEN 2 WHEN 'standard' THEN 1 END), 0)
+          FROM claim c JOIN session s ON s.id = c.session_id JOIN source o ON o.id = c.source_id
+          WHERE c.record_id = k.id AND c.state = 'live'
+            AND c.session_id NOT IN (SELECT id FROM no_session)
+            AND c.source_id NOT IN (SELECT id FROM no_source)) END"""
 
 
 def _candidates(shape: Shape) -> str:
@@ -186,11 +193,23 @@ def _text(shape: Shape) -> str:
 
 # log2(n) is ln(n) / ln(2); the step is for each doubling.
 _STEP = ranking.CORROBORATION_STEP / math.log(2)
-# least() passes over the NULL of a record that is not contained.
 CORROBORATION = f"""least({_float(ranking.CORROBORATION_CEILING)},
-    {_float(1)} + {_float(_STEP)}
-                * ln(greatest(1, least(c.corroboration, x.independent))::float8))"""
+    {_float(1)} + {_float(_STEP)} * ln(greatest(1, c.corroboration)::float8))"""
 VALIDITY = f"CASE WHEN c.is_not_current THEN {_float(ranking.NOT_CURRENT)} ELSE {_float(1)} END"
+
+
+def _left(shape: Shape) -> str:
+    """Return what is not withheld, with the corroboration and trust that are left of it.
+
+    least() passes over NULL: a record that nobody doubts keeps its own.
+    """
+    hits = "".join(f", h{i}" for i in range(shape.terms))
+    return f"""
+    SELECT id, similarity, confidence, is_not_current, age, last_seen{hits},
+           least(corroboration, standing / 4) AS corroboration, least(trust, standing %% 4) AS trust
+    FROM (SELECT k.*, {STANDING} AS standing
+          FROM candidate k LEFT JOIN doubted d ON d.record_id = k.id OFFSET 0) k
+    WHERE standing IS NULL OR standing >= 4"""
 
 
 def _top(shape: Shape) -> str:
@@ -201,17 +220,16 @@ def _top(shape: Shape) -> str:
     """
     fused = f"""(c.similarity + ({_float(1)} - c.similarity)
                 * {_float(ranking.TEXT_WEIGHT)} * {_text(shape)})"""
-    filters = ["(x.independent IS NULL OR x.independent > 0)"]
+    filters = ["true"]
     if shape.current_only:
         filters.append("NOT c.is_not_current")
     if shape.corroborated_only:
-        filters.append("least(c.corroboration, x.independent) >= 2")
+        filters.append("c.corroboration >= 2")
     if shape.min_trust:
-        filters.append("least(c.trust, x.trust) >= %(min_trust)s")
+        filters.append("c.trust >= %(min_trust)s")
     return f"""
-    SELECT c.*, x.independent,
-           {fused} * c.confidence * ({VALIDITY}) * c.age * {CORROBORATION} AS score
-    FROM candidate c CROSS JOIN weight w LEFT JOIN contained x ON x.record_id = c.id
+    SELECT c.*, {fused} * c.confidence * ({VALIDITY}) * c.age * {CORROBORATION} AS score
+    FROM ({_left(shape)}) c CROSS JOIN weight w
     WHERE {" AND ".join(filters)}
     ORDER BY score DESC, c.last_seen DESC, c.id LIMIT %(top_k)s + {TIES}"""
 
@@ -224,7 +242,7 @@ def _best(shape: Shape) -> str:
     """
     return f"""
     SELECT c.id, c.score, c.similarity, {_text(shape)} AS text, c.confidence,
-           {VALIDITY} AS validity, c.age, {CORROBORATION.replace("x.", "c.")} AS corroboration,
+           {VALIDITY} AS validity, c.age, {CORROBORATION} AS corroboration,
            coalesce(t.seen_count, 1) AS seen_count, t.first_seen,
            coalesce(t.last_seen, c.last_seen) AS last_seen
     FROM (SELECT *, rank() OVER (ORDER BY score DESC) AS place FROM top) c CROSS JOIN weight w

@@ -21,7 +21,8 @@ CREATE INDEX memory_record_successor ON memory_record (superseded_by) WHERE supe
 CREATE INDEX claim_by_session ON claim (session_id, record_id);
 CREATE INDEX address_by_source ON address (source_id, partition_id, last_named_at);
 CREATE INDEX address_by_record ON address (record_id) WHERE record_id IS NOT NULL;
-CREATE INDEX claim_by_source ON claim (source_id, partition_id, record_id) WHERE derived;
+-- Whole, not only what is derived: suspending a source withholds what was observed through it, too.
+CREATE INDEX claim_by_source ON claim (source_id, partition_id, record_id);
 CREATE INDEX session_totals_recent ON session_totals (workspace_id, last_write_at DESC, session_id);
 CREATE INDEX session_suspended ON session (workspace_id, partition_id) WHERE suspended_at IS NOT NULL;
 CREATE INDEX fence_by_fingerprint ON fence (partition_id, fingerprint) WHERE lifted_at IS NULL;
