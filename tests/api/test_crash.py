@@ -43,9 +43,9 @@ def kill(run: Instance, victim: str) -> None:
     """Kill one of the product's processes, and what hangs on it, without a word of warning."""
     try:
         parent = run.find(*VICTIMS[victim])
-    except ValueError:
+        below = parent.children(recursive=True)
+    except (ValueError, psutil.Error):
         return  # still down from the time before
-    below = parent.children(recursive=True)
     for process in below if victim == "backends" else (parent, *below):
         try:
             process.send_signal(signal.SIGKILL)
