@@ -7,7 +7,7 @@ the recall when it cannot be written: what was served is always known.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -15,6 +15,7 @@ from uuid import UUID
 import psycopg
 from pgvector import HalfVector
 from psycopg.types.json import Jsonb
+from psycopg.types.numeric import Int4
 
 from records import embeddings, queries
 from records.access import Access
@@ -25,7 +26,7 @@ from records.items import NotFound
 from records.scope import partition_scope
 
 from .request import TRUST, RecallAnswer, Recalled, RecallRequest, check
-from .statement import PLANNER, Shape, build
+from .statement import PLANNER, Shape, Statement, build
 
 MAX_QUERY_TERMS = 32  # a question of a hundred words is told apart by its first thirty-two
 MAX_SESSIONS_SHOWN = 10
@@ -69,8 +70,8 @@ def recall(request: RecallRequest, *, access: Access, now: datetime | None = Non
     recall_id = uuid7(now)
     with partition_scope(access.workspace_id, [partition_id], settings=PLANNER):
         cursor = _preparing(queries.cursor())
-        cursor.execute(build(shape), parameters, prepare=True, binary=True)
-        items = tuple(_item(row, request, now) for row in cursor)
+        scored = execute(cursor, build(shape), parameters)
+        items = tuple(_item(row, request, now) for row in scored)
         if not items and not cursor.execute(EXISTS, [access.workspace_id, partition_id]).rowcount:
             raise NotFound
         micros = int((time.perf_counter() - started) * 1_000_000)
@@ -83,6 +84,15 @@ def _preparing(cursor: psycopg.Cursor[Any]) -> psycopg.Cursor[Any]:
     if cursor.connection.prepare_threshold is None:
         cursor.connection.prepare_threshold = NEVER_BY_COUNT
     return cursor
+
+
+def execute(
+    cursor: psycopg.Cursor[Any], statement: Statement, parameters: Mapping[str, Any]
+) -> psycopg.Cursor[Any]:
+    """Run a statement that ``build`` made, prepared, with parameters and rows in binary."""
+    raw = psycopg.RawCursor(cursor.connection)
+    values = [parameters[name] for name in statement.names]
+    return raw.execute(statement.text, values, prepare=True, binary=True)
 
 
 def _statement(
@@ -102,7 +112,7 @@ def _statement(
         "min_score": request.min_score,
         "predicates": [canonical.predicate_key(one) for one in request.predicates],
     }
-    parameters |= {f"term{i}": term for i, term in enumerate(terms)}
+    parameters |= {f"term{i}": Int4(term) for i, term in enumerate(terms)}
     parameters |= {f"vector{m.number}": HalfVector(vector) for m, vector in vectors.items()}
     shape = Shape(
         terms=len(terms),

@@ -10,6 +10,7 @@ before the limit, and candidates are read from the covering index alone
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -56,9 +57,21 @@ class Shape:
         return self.as_of or self.valid_at
 
 
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement with the names of its parameters, $1 first."""
+
+    text: bytes
+    names: tuple[str, ...]
+
+
 @lru_cache(maxsize=512)
-def build(shape: Shape) -> bytes:
-    """Return the statement for a shape, with psycopg's named placeholders."""
+def build(shape: Shape) -> Statement:
+    """Return the statement for a shape, in the server's own notation.
+
+    psycopg would read named placeholders anew each time: it remembers
+    statements of up to 4,096 bytes only.
+    """
     parts = [
         DOUBTED,
         f"candidate AS MATERIALIZED ({_candidates(shape)})",
@@ -66,7 +79,16 @@ def build(shape: Shape) -> bytes:
         f"top AS ({_top(shape)})",
         f"best AS MATERIALIZED ({_best(shape)})",
     ]
-    return f"WITH {', '.join(parts)} {ANSWER}".encode()
+    names: dict[str, int] = {}
+
+    def number(found: re.Match[str]) -> str:
+        return f"${names.setdefault(found[1], len(names) + 1)}"
+
+    text = " ".join(f"WITH {', '.join(parts)} {ANSWER}".split())
+    return Statement(PLACEHOLDER.sub(number, text).encode(), tuple(names))
+
+
+PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 
 
 # What suspended sessions and sources have claimed. The scans end at once when nothing is
@@ -206,7 +228,7 @@ def _left(shape: Shape) -> str:
     hits = "".join(f", h{i}" for i in range(shape.terms))
     return f"""
     SELECT id, similarity, confidence, is_not_current, age, last_seen{hits},
-           least(corroboration, standing / 4) AS corroboration, least(trust, standing %% 4) AS trust
+           least(corroboration, standing / 4) AS corroboration, least(trust, standing % 4) AS trust
     FROM (SELECT k.*, {STANDING} AS standing
           FROM candidate k LEFT JOIN doubted d ON d.record_id = k.id OFFSET 0) k
     WHERE standing IS NULL OR standing >= 4"""

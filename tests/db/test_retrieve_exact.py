@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,7 +18,7 @@ from records.domain import ranking
 from records.domain.terms import query_terms
 from records.embeddings import query_vectors
 from records.retrieve import RecallRequest, recall
-from records.retrieve.recall import _preparing, _statement
+from records.retrieve.recall import _preparing, _statement, execute
 from records.retrieve.statement import PLANNER, build
 from records.scope import partition_scope
 from tests import factories as make
@@ -141,7 +142,7 @@ def test_recall_answers_what_looking_at_every_record_would(
         assert item.score == pytest.approx(by_id.get(item.id, item.score), abs=1e-3)
 
 
-def _plan(access: Access, request: RecallRequest) -> tuple[dict[str, Any], bytes]:
+def _plan(access: Access, request: RecallRequest) -> dict[str, Any]:
     now = datetime.now(UTC)
     vectors, _ = embeddings.query_vectors(access.workspace_id, request.query)
     shape, parameters = _statement(request, vectors, now)
@@ -152,11 +153,14 @@ def _plan(access: Access, request: RecallRequest) -> tuple[dict[str, Any], bytes
         cursor = _preparing(queries.cursor())
         cursor.execute("SELECT current_user")
         assert cursor.fetchone() == ("memconsole_app",)
-        cursor.execute(b"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement, parameters)
-        row = cursor.fetchone()
+        explained = replace(
+            statement, text=b"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement.text
+        )
+        row = execute(cursor, explained, parameters).fetchone()
     assert row is not None
     plan = json.loads(row[0]) if isinstance(row[0], str) else row[0]
-    return plan[0]["Plan"], statement
+    found: dict[str, Any] = plan[0]["Plan"]
+    return found
 
 
 def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -179,7 +183,7 @@ def test_candidates_come_from_the_covering_index_alone_as_the_application(filled
 
     with connections["owner"].cursor() as cursor:
         cursor.execute("VACUUM ANALYZE memory_record")
-    plan, _ = _plan(filled, RecallRequest("alice", "What does Ada own in Leeds?"))
+    plan = _plan(filled, RecallRequest("alice", "What does Ada own in Leeds?"))
     assert (
         _relations(plan, ["Index Only Scan"]).count(("memory_record", "memory_record_recall")) == 1
     )
@@ -202,5 +206,5 @@ def test_the_plan_does_not_change_when_a_filter_or_many_terms_are_asked(filled: 
         RecallRequest("alice", "tea", as_of=datetime.now(UTC)),
         RecallRequest("alice", "tea", valid_at=datetime.now(UTC)),
     ):
-        plan, _ = _plan(filled, request)
+        plan = _plan(filled, request)
         assert _relations(plan, ["Seq Scan", "Bitmap Heap Scan"]) == [], request
