@@ -238,7 +238,8 @@ def as_json(report: Report) -> dict[str, Any]:
     def figure(each: Figure) -> dict[str, Any]:
         return {
             "bad": each.bad, "count": each.count, "held": each.held, "share": each.share,
-            "interval": each.interval(), "noise": each.noise, "share_without_noise": each.clean_share,
+            "interval": each.interval(), "noise": each.noise,
+            "share_without_noise": each.clean_share,
         }  # fmt: skip
 
     return {

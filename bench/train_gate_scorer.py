@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +76,7 @@ def train(rows: Sequence[Sample]) -> tuple[Floats, float]:
     """Return weights and bias by full-batch logistic regression with Adagrad."""
     grams = [features(row.folded) for row in rows]
     sizes = np.array([len(each) for each in grams])
-    index = np.concatenate([np.array(each) for each in grams]).astype(np.int64)
+    index = np.fromiter(itertools.chain.from_iterable(grams), dtype=np.int64)
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
     scale = 1.0 / np.sqrt(sizes)
     labels = np.array([row.bad for row in rows], dtype=np.float64)

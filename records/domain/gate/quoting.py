@@ -17,8 +17,8 @@ _MAX_QUOTE = 400
 
 # Outside the quotation: somebody observed, named, wrote or filed these words.
 _REPORT = re2.compile(
-    r"(?i)\b(?:phrases?|phrasing|strings?|sentences?|messages?|titled?|entitled|called|named|name of"
-    r"|contain(?:s|ed|ing)|wrote|said|says|saying|quoted?|quotes|labell?ed|reads|spelled|flagged"
+    r"(?i)\b(?:phrases?|phrasing|strings?|sentences?|messages?|titled?|entitled|called|named"
+    r"|name of|contain(?:s|ed|ing)|wrote|said|says|saying|quoted?|quotes|labell?ed|reads|spelled|flagged"
     r"|blocked"
     r"|detect(?:s|ed)|reject(?:s|ed)|strip(?:s|ped)|escap(?:es|ed)|sanitiz(?:es|ed)|remov(?:es|ed)"
     r"|disallow(?:s|ed)|match(?:es|ed)|found|saw|received|logged|reported|describ(?:es|ed)"

@@ -226,6 +226,8 @@ def _library(text: str) -> Iterator[Secret]:
                 yield Secret(str(plugin.secret_type).lower(), start, start + len(value))
 
 
+_WORDS = re2.compile(r"\S+")
+_SEED_WORDS = re2.compile(r"(?i)seed|mnemonic|recovery|wallet|phrase")
 _MNEMONIC_SIZES = (12, 15, 18, 21, 24)
 _FUNCTION_WORDS = frozenset(
     [
@@ -253,17 +255,27 @@ _FUNCTION_WORDS = frozenset(
 )
 
 
-def _mnemonic(text: str) -> list[Secret]:
+def _mnemonic(text: str) -> Iterator[Secret]:
     """Find a wallet's seed phrase: so many plain words and nothing that joins them."""
-    start = text.find(":") + 1
-    if text.count(" ", start) - 1 not in range(10, 24):
-        return []
-    words = text[start:].split()
-    if len(words) not in _MNEMONIC_SIZES or _FUNCTION_WORDS.intersection(words):
-        return []
-    if all(
-        word.isalpha() and word.isascii() and word.islower() and 3 <= len(word) <= 8
-        for word in words
-    ):
-        return [Secret("seed phrase", start, len(text))]
-    return []
+    announced = _SEED_WORDS.search(text) is not None
+    count = start = 0
+    for found in _WORDS.finditer(text):
+        if _is_plain(found.group()):
+            start = start if count else found.start()
+            count += 1
+            end = found.end()
+            continue
+        if _is_phrase(count, announced=announced):
+            yield Secret("seed phrase", start, end)
+        count = 0
+    if _is_phrase(count, announced=announced):
+        yield Secret("seed phrase", start, end)
+
+
+def _is_plain(word: str) -> bool:
+    lowered = word.isalpha() and word.isascii() and word.islower()
+    return lowered and 3 <= len(word) <= 8 and word not in _FUNCTION_WORDS
+
+
+def _is_phrase(count: int, *, announced: bool) -> bool:
+    return count in _MNEMONIC_SIZES or (announced and count >= min(_MNEMONIC_SIZES))

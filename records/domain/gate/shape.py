@@ -29,6 +29,7 @@ _SUGGESTIONS = frozenset(
     {("check", "out"), ("take", "care"), ("keep", "in"), ("thank", "you"), ("let", "me"),
      ("let", "us"), ("look", "forward"), ("feel", "free"), ("trust", "fund"), ("call", "me")}
 )  # fmt: skip
+_RELATIVES = frozenset({"that", "which", "who", "whose", "what", "if", "when", "where", "how"})
 # "The user is shopping: find a blue one": a wish that the sentence only reports.
 _REPORTED_WISH = re.compile(
     r"(?:the )?(?:user|customer|client|buyer|shopper|he|she|they)(?:'s)? (?:is|was|are|has"
@@ -168,7 +169,12 @@ def _is_order(words: list[str], position: int) -> bool:
     if words[position][-1:] in ",:" and words[position][:-1].isalpha() and verb not in lists.verbs:
         return False
     if verb in lists.verbs:
-        return not _is_title(words, position) and not _is_wrapper(words, position)
+        return not (
+            _is_noun_phrase(words, position)
+            or (verb in lists.same_past and _is_past(words, position))
+            or _is_title(words, position)
+            or _is_wrapper(words, position)
+        )
     if verb in lists.homographs and (
         following in lists.openers
         or (verb in lists.prepositional and following in lists.prepositions)
@@ -180,6 +186,20 @@ def _is_order(words: list[str], position: int) -> bool:
             or _is_wrapper(words, position)
         )
     return False
+
+
+def _is_noun_phrase(words: list[str], position: int) -> bool:
+    """Say whether the verb is a noun after all: "Use of ...", "Install size is ..."."""
+    following = _clean(words[position + 1])
+    if following == "of":
+        return _clean(words[position]) not in ("think", "dispose", "speak", "get")
+    if following in english().openers:
+        return False
+    near = [_clean(word) for word in words[position + 1 : position + 4]]
+    if any(not word.isalnum() for word in near[:2]):
+        return near[0] in english().finite
+    clause = next((place for place, word in enumerate(near) if word in _RELATIVES), len(near))
+    return any(word in english().finite for word in near[:clause])
 
 
 def _is_past(words: list[str], position: int) -> bool:
