@@ -18,7 +18,7 @@ from audits.domain import merkle
 from audits.domain.seals import INSTALLATION
 from audits.leaves import leaf_bytes, leaf_text
 from audits.models import Seal, SealedEvent
-from records import events
+from records import events, queries
 from records.access import Access
 from records.jobs import runs
 from records.models import Event
@@ -170,6 +170,32 @@ def test_long_backlog_is_sealed_in_several_seals(
         sizes = [s.last - s.first + 1 for s in Seal.objects.order_by("number") if s.first > begun]
     assert sizes == [4, 4, 2]
     assert [reason for _, reason in positions(access)] == [str(n) for n in range(10)]
+
+
+def test_a_seal_reads_only_its_own_events_whatever_the_statistics_say(access: Access) -> None:
+    start(access)
+    happen(access, *[str(n) for n in range(300)])
+    with workspace_scope(access.workspace_id), queries.cursor() as cursor:
+        last = seals.newest(cursor, access.workspace_id)
+        assert last is not None
+        values = {
+            "workspace": access.workspace_id,
+            "limit": 10,
+            "horizon": last.horizon,
+            "resume": last.resume_id,
+        }
+        statement = seals.DUE.format(
+            chain=seals.chain_condition(access.workspace_id), floor=seals.FLOOR
+        )
+        with seals.reading_in_order(cursor):
+            cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + statement, values)
+            row = cursor.fetchone()
+        assert row is not None
+        plan = str(row[0])
+        cursor.execute("SHOW enable_sort")
+        assert cursor.fetchone() == ("on",)
+    assert "event_by_transaction" in plan
+    assert "Sort" not in plan
 
 
 def test_events_of_a_restored_dump_are_sealed_though_its_transactions_are_ahead(
