@@ -7,9 +7,10 @@ Owns the version in the path and nothing of what the endpoints do; those are in
 from __future__ import annotations
 
 import copy
+import logging
 from typing import Any
 
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import ValidationError
@@ -30,7 +31,11 @@ from records.api import (
 from records.api.problems import Problem, invalid, not_found, respond
 from records.items import BadRequest, Conflict, FieldError, NotFound
 
+logger = logging.getLogger(__name__)
 VERSION = "1"
+# SQLSTATE classes that pass by themselves: connection, rollback (deadlock), resources,
+# a lock not had in time, and an operator's shutdown or start.
+PASSING = ("08", "40", "53", "55P03", "57P")
 DESCRIPTION = """Agents write facts and recall them here; nothing they write is trusted because
 they wrote it. A held write answers 200 with `decision` `quarantined` or `contested`, a rejected
 one 200 with `rejected`; a malformed one 422. Every error has one shape, and every answer an
@@ -128,7 +133,11 @@ def _crash(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 @api.exception_handler(OperationalError)
-def _unavailable(request: HttpRequest, error: OperationalError) -> HttpResponse:
-    if getattr(error.__cause__, "sqlstate", None) is not None:
-        raise error  # the database answered: this is ours
+@api.exception_handler(InterfaceError)
+def _unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
+    """Tell a database that is away, starting, full or torn between two writers from a fault."""
+    state = getattr(error.__cause__, "sqlstate", None)
+    if state is not None and not state.startswith(PASSING):
+        raise error
+    logger.warning("The database cannot answer: %s", type(error.__cause__).__name__)
     return respond(request, Problem(503, headers={"Retry-After": "2"}))

@@ -89,9 +89,24 @@ class Instance:
         return [process for process in psutil.process_iter() if self._owns(process)]
 
     def find(self, *words: str) -> psutil.Process:
-        """Return the eldest process of this home whose command line has all ``words``."""
-        found = [p for p in self.processes() if all(w in " ".join(p.cmdline()) for w in words)]
-        return min(found, key=lambda process: process.create_time())
+        """Return the eldest process whose command line has all ``words``, once there is one."""
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            found = [process for process in self.processes() if _has(process, words)]
+            if found:
+                return min(found, key=lambda process: process.create_time())
+            assert time.monotonic() < deadline, f"no process {words}:\n{self.output()}"
+            time.sleep(0.05)
+
+    def wait_for_line(self, *words: str) -> str:
+        """Return the first line printed that has all ``words``, once there is one."""
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            for line in self.output().splitlines():
+                if all(word in line for word in words):
+                    return line
+            assert time.monotonic() < deadline, f"no line with {words}:\n{self.output()}"
+            time.sleep(0.05)
 
     def wait_until_gone(self, seconds: float = STOP_SECONDS) -> None:
         """Return when no process of this home is left."""
@@ -129,3 +144,12 @@ class Instance:
                 continue
         if self.process is not None:
             self.process.wait()
+
+
+def _has(process: psutil.Process, words: tuple[str, ...]) -> bool:
+    try:
+        line = " ".join(process.cmdline())
+    except psutil.Error:
+        return False
+    # A leash that has not yet become its command has both command lines.
+    return "memconsole.embedded.leash" not in line and all(word in line for word in words)

@@ -92,6 +92,8 @@ class DataHome:
             for folder in (self.root, self.logs, self.run):
                 folder.mkdir(parents=True, exist_ok=True)
             self.root.chmod(mode)
+            for folder in (self.logs, self.run):
+                folder.chmod(0o700)
             if not os.access(self.root, os.W_OK | os.X_OK):
                 raise PermissionError
         except (OSError, PermissionError) as error:

@@ -232,14 +232,9 @@ def _celery(*arguments: str) -> list[str]:
 
 
 def _require_all(supervisor: Supervisor, *, patient: bool) -> None:
-    try:
-        # Cut short, the call would leave the process manager complaining.
-        with _on_signal.wait():
-            failed = supervisor.failed(patient=patient)
-    except supervise.CALL_ERRORS as error:
-        raise StartError(
-            f"The process manager is gone: see {supervisor.home.logs / 'supervisord.log'}."
-        ) from error
+    # Cut short, the call would leave the process manager complaining.
+    with _on_signal.wait():
+        failed = supervisor.failed(patient=patient)
     if failed:
         raise StartError(
             f"The process {failed[0]} does not stay up, so everything was stopped:"

@@ -89,12 +89,7 @@ class Supervisor:
     def start_program(self, name: str) -> None:
         """Start one program and return at once."""
         program = next(program for program in self.programs if program.name == name)
-        try:
-            server(self.home).startProcess(program.full_name, False)
-        except xmlrpc.client.Fault as fault:
-            raise StartError(
-                f"The process {name} could not be started: {fault.faultString}."
-            ) from fault
+        self._call("startProcess", program.full_name, False)
 
     def failed(self, *, patient: bool) -> list[str]:
         """Return the programs that were given up after their last retry.
@@ -134,8 +129,20 @@ class Supervisor:
         self.process.wait()
 
     def _rows(self) -> list[dict[str, Any]]:
-        rows: Any = server(self.home).getAllProcessInfo()
-        return list(rows)
+        return list(self._call("getAllProcessInfo"))
+
+    def _call(self, method: str, *arguments: object) -> Any:
+        """Return what supervisord answers; StartError when it refuses or is gone."""
+        try:
+            return getattr(server(self.home), method)(*arguments)
+        except xmlrpc.client.Fault as fault:
+            raise StartError(
+                f"The process manager refused {method} {arguments}: {fault.faultString}."
+            ) from fault
+        except CALL_ERRORS as error:
+            raise StartError(
+                f"The process manager is gone: see {self.home.logs / 'supervisord.log'}."
+            ) from error
 
 
 def server(home: DataHome) -> Any:

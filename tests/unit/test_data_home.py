@@ -42,7 +42,7 @@ def test_the_home_is_closed_to_others(tmp_path: Path) -> None:
     home.prepare()
     home.secret_key()
     readable = stat.S_IRGRP | stat.S_IROTH | stat.S_IWGRP | stat.S_IWOTH
-    for path in (home.root, home.sockets, home.secret_key_file):
+    for path in (home.root, home.sockets, home.logs, home.run, home.secret_key_file):
         assert not path.stat().st_mode & readable, path
 
 
