@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from records import denials, keys
 from records.access import Access, Scope
-from records.api.problems import Problem, request_id
+from records.api.problems import Problem, not_found, request_id
 
 UNKNOWN_KEY = "A valid API key is needed: send the header Authorization: Bearer <key>."
 
@@ -61,6 +61,16 @@ class ApiKeyAuth:
 def access_of(request: HttpRequest) -> Access:
     """Return the access that authentication left on the request."""
     return cast(Access, request.auth)  # type: ignore[attr-defined]
+
+
+def require_reach(access: Access, partition: str | None) -> None:
+    """Answer 404 to a key that names a partition out of its bounds, and put it on record.
+
+    The event names no partition: the name may be a person's.
+    """
+    if partition is not None and not access.reaches(partition):
+        denials.deny("partition.refused", access=access)
+        raise not_found()
 
 
 def _unauthorized() -> Problem:

@@ -15,7 +15,7 @@ from records import history, lists
 from records.access import Scope
 from records.api import memories
 from records.api.answers import answer, endpoint
-from records.api.auth import access_of
+from records.api.auth import access_of, require_reach
 from records.api.paging import NAMES, PAGING, answer_page, parameter, read_limit
 from records.api.problems import invalid
 from records.api.reading import read_id, read_instant, read_parameters, read_uuid
@@ -66,11 +66,13 @@ def list_memories(request: HttpRequest) -> HttpResponse:
     if "session_id" in found:
         values["session_id"] = read_uuid("session_id", found["session_id"])
     wanted = lists.MemoryFilter(status=status, **values)
+    access = access_of(request)
+    require_reach(access, wanted.partition)
     page = lists.list_memories(
         wanted,
         limit=read_limit(found),
         cursor=found.get("cursor"),
-        access=access_of(request),
+        access=access,
         now=timezone.now(),
     )
     return answer_page(page)

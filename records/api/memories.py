@@ -16,9 +16,9 @@ from ninja import Router
 from records import write
 from records.access import Access, Scope
 from records.api.answers import endpoint
-from records.api.auth import access_of
+from records.api.auth import access_of, require_reach
 from records.api.once import once
-from records.api.problems import body_of, field_body, invalid, not_found, summary
+from records.api.problems import Problem, body_of, field_body, invalid, summary
 from records.api.reading import read_json
 from records.domain.facts import Decision
 from records.items import BATCH_LIMIT, FieldError, Refused, WriteItem, Written
@@ -47,8 +47,7 @@ def write_one(request: HttpRequest) -> HttpResponse:
     item = read_item(read_json(request), partition=access.partition)
     if isinstance(item, Refused):
         raise invalid(*item.errors)
-    if not _is_within(item, access):
-        raise not_found()
+    _require_reach(item, access)
     well_formed = item
 
     def run() -> Mapping[str, Any]:
@@ -119,11 +118,14 @@ def _write_all(items: Sequence[Any], access: Access) -> dict[str, Any]:
         item = read_item(raw, partition=access.partition)
         if isinstance(item, Refused):
             results[place] = refused(item)
-        elif not _is_within(item, access):
-            results[place] = {"error": body_of(not_found())}
-        else:
-            good.append(item)
-            places.append(place)
+            continue
+        try:
+            _require_reach(item, access)
+        except Problem as problem:
+            results[place] = {"error": body_of(problem)}
+            continue
+        good.append(item)
+        places.append(place)
     outcomes = write.write_facts(good, access=access) if good else []
     for place, outcome in zip(places, outcomes, strict=True):
         if isinstance(outcome, Refused):
@@ -135,10 +137,10 @@ def _write_all(items: Sequence[Any], access: Access) -> dict[str, Any]:
     return {"results": results, "counts": counts}
 
 
-def _is_within(item: WriteItem, access: Access) -> bool:
-    """Say whether the item's partition is in reach; what is no name is for the rules to name."""
-    name: Any = item.partition  # as it came: nothing is checked yet
-    return not isinstance(name, str) or access.reaches(item.partition)
+def _require_reach(item: WriteItem, access: Access) -> None:
+    name: Any = item.partition  # as it came; what is no name is for the rules to tell
+    if isinstance(name, str):
+        require_reach(access, name)
 
 
 def refused(item: Refused) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from ninja import Router
 from records import feedback, retrieve
 from records.access import Access, Scope
 from records.api.answers import answer, endpoint
-from records.api.auth import access_of
+from records.api.auth import access_of, require_reach
 from records.api.once import once
 from records.api.problems import invalid
 from records.api.reading import read_id, read_model
@@ -105,6 +105,7 @@ def _request(asked: Question, access: Access) -> RecallRequest:
     partition = asked.partition or access.partition
     if partition is None:
         raise invalid(FieldError("partition", "is required", "required"))
+    require_reach(access, partition)
     return RecallRequest(
         partition=partition,
         query=asked.query,

@@ -8,7 +8,7 @@ from ninja import Router
 from records import lists
 from records.access import Scope
 from records.api.answers import answer, endpoint
-from records.api.auth import access_of
+from records.api.auth import access_of, require_reach
 from records.api.paging import NAMES, PAGING, answer_page, parameter, read_limit
 from records.api.problems import invalid
 from records.api.reading import read_id, read_parameters
@@ -46,11 +46,13 @@ def list_sessions(request: HttpRequest) -> HttpResponse:
         agent=found.get("agent"),
         suspended=BOOLEANS[found["suspended"]] if "suspended" in found else None,
     )
+    access = access_of(request)
+    require_reach(access, wanted.partition)
     page = lists.list_sessions(
         wanted,
         limit=read_limit(found),
         cursor=found.get("cursor"),
-        access=access_of(request),
+        access=access,
     )
     return answer_page(page)
 

@@ -10,7 +10,7 @@ from ninja import Router
 from records import sources
 from records.access import Scope
 from records.api.answers import endpoint
-from records.api.auth import access_of
+from records.api.auth import access_of, require_reach
 from records.api.once import once
 from records.api.problems import invalid, not_found
 from records.api.reading import read_id, read_model, text_fault
@@ -48,6 +48,7 @@ def start_run(request: HttpRequest, name: str) -> HttpResponse:
     for field, text in (("source", name), ("partition", partition), ("run_id", wanted.run_id)):
         if fault := text_fault(text):
             raise invalid(FieldError(field, fault, "characters"))
+    require_reach(access, partition)
 
     def run() -> dict[str, Any]:
         begun = sources.start_run(

@@ -6,10 +6,12 @@ import json
 from typing import Any
 
 import pytest
+from django.db import connections
 from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from records import lists
 from records.access import Scope
 from records.schemas import items
 from records.schemas.corrections import CorrectionAsked, RetractionAsked
@@ -190,6 +192,31 @@ def test_a_crash_tells_nothing_but_its_id(hostile: Agent, monkeypatch: pytest.Mo
     quiet = Client(raise_request_exception=False)
     response = quiet.get("/api/v1/whoami", headers=hostile.headers())
     assert "secret" not in error(response, 500, "internal")["message"]
+
+
+def test_a_database_that_is_away_is_no_fault_of_ours(
+    hostile: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hostile.get("whoami").status_code == 200
+    connections["default"].close()
+    monkeypatch.setitem(connections["default"].settings_dict, "HOST", "/nowhere")
+    for path, body in (
+        ("memories", {"partition": "p", "content": "Ana likes tea."}),
+        ("recall", {"partition": "p", "query": "tea"}),
+    ):
+        response = hostile.post(path, body)
+        assert "nowhere" not in error(response, 503, "unavailable")["message"]
+        assert response.headers["Retry-After"]
+
+
+def test_a_search_without_end_is_refused_with_advice(
+    hostile: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "PATIENCE", "50ms")
+    monkeypatch.setattr(lists, "RECORD", f"{lists.RECORD} CROSS JOIN pg_sleep(5)")
+    hostile.write()
+    found = error(hostile.get("memories"), 422, "invalid")
+    assert found["fields"][0]["code"] == "too_broad"
 
 
 def test_a_request_id_is_kept_and_told(hostile: Agent) -> None:

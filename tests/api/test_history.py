@@ -198,9 +198,7 @@ def test_a_bad_parameter_is_named(agent: Agent, parameters: dict[str, Any], fiel
 
 
 @pytest.mark.parametrize("trail", TRAILS)
-def test_a_foreign_record_is_as_unknown_as_any(
-    agent: Agent, stranger: Agent, trail: str
-) -> None:
+def test_a_foreign_record_is_as_unknown_as_any(agent: Agent, stranger: Agent, trail: str) -> None:
     record = agent.write()["id"]
     assert agent.get(f"memories/{record}{trail}").status_code == 200
     unknown = stranger.get(f"memories/{uuid4()}{trail}")

@@ -116,9 +116,7 @@ def test_requests_at_once_run_once(agent: Agent) -> None:
     assert agent.get(f"memories/{record}").json()["seen_count"] == 1
 
 
-def test_a_second_request_waits_only_so_long(
-    agent: Agent, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_request_waits_only_so_long(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(idempotency, "WAIT_SECONDS", 1)
     real = write.write_facts
     running, done = threading.Event(), threading.Event()
@@ -150,9 +148,7 @@ def test_a_second_request_waits_only_so_long(
     assert agent.post("memories", FACT, Idempotency_Key="k1").content == first[0].content
 
 
-def test_an_answer_is_forgotten_after_a_day(
-    agent: Agent, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_is_forgotten_after_a_day(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     agent.post("memories", FACT, Idempotency_Key="k1")
     tomorrow = timezone.now() + timedelta(hours=25)
     monkeypatch.setattr(idempotency.timezone, "now", lambda: tomorrow)

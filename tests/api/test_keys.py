@@ -178,6 +178,21 @@ def test_a_stranger_is_on_record_once_however_often_it_tries(agent: Agent) -> No
     assert "guess" not in str(found)
 
 
+def test_a_partition_out_of_bounds_is_on_record_without_its_name(agent: Agent) -> None:
+    agent.write("p")
+    bound = agent.with_scopes(*Scope, partition="q")
+    for answer in (
+        bound.post("memories", {"partition": "p", "content": "Ana likes tea."}),
+        bound.post("recall", {"partition": "p", "query": "tea"}),
+        bound.get("memories", partition="p"),
+        bound.get("sessions", partition="p"),
+        bound.post("sources/feed/runs", {"partition": "p"}),
+    ):
+        error(answer, 404, "not_found")
+    found = events(agent, "partition.refused")
+    assert found == [(bound.key[: keys.PREFIX_LENGTH], "denied", None, None)]
+
+
 def test_a_key_is_stored_as_its_digest_only(agent: Agent) -> None:
     secret = agent.key[keys.PREFIX_LENGTH :]
     rows = maintenance(
