@@ -17,18 +17,28 @@ from uuid import UUID
 from django.db import connection
 from psycopg.types.json import Jsonb
 
-from records.access import Access, ActorKind
+from records.access import Access, Actor, ActorKind
+from records.queries import Table, cursor
 
-INSERT = """INSERT INTO event (workspace_id, partition_id, actor_kind, actor, role, action, outcome,
-                               target_kind, target_id, session_id, reason, request_id, count, details)
-SELECT %(workspace)s, e.partition_id, %(kind)s, %(actor)s, %(role)s, e.action, e.outcome,
-       e.target_kind, e.target_id, e.session_id, e.reason, %(request)s, e.count, e.details
-FROM unnest(%(partition_id)s::uuid[], %(action)s::text[], %(outcome)s::text[], %(target_kind)s::text[],
-            %(target_id)s::uuid[], %(session_id)s::uuid[], %(reason)s::text[], %(count)s::int[],
-            %(details)s::jsonb[])
-    WITH ORDINALITY AS e (partition_id, action, outcome, target_kind, target_id, session_id, reason,
-                          count, details, place)
-ORDER BY e.place"""
+EVENTS = Table(
+    "event",
+    [
+        ("workspace_id", "uuid"),
+        ("partition_id", "uuid"),
+        ("actor_kind", "text"),
+        ("actor", "text"),
+        ("role", "text"),
+        ("action", "text"),
+        ("outcome", "text"),
+        ("target_kind", "text"),
+        ("target_id", "uuid"),
+        ("session_id", "uuid"),
+        ("reason", "text"),
+        ("request_id", "text"),
+        ("count", "int4"),
+        ("details", "jsonb"),
+    ],
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,38 +60,36 @@ class Happening:
 
 
 def append(happenings: Iterable[Happening], *, access: Access) -> None:
-    """Append events in order, in one statement, inside the current transaction."""
-    rows = list(happenings)
-    if not rows:
-        return
-    with connection.cursor() as cursor:
-        cursor.execute(
-            INSERT,
-            {
-                "workspace": access.workspace_id,
-                "kind": str(access.actor.kind),
-                "actor": access.actor.name,
-                "role": access.actor.role,
-                "request": access.request_id,
-                "partition_id": [one.partition_id for one in rows],
-                "action": [one.action for one in rows],
-                "outcome": [one.outcome for one in rows],
-                "target_kind": [one.target_kind for one in rows],
-                "target_id": [one.target_id for one in rows],
-                "session_id": [one.session_id for one in rows],
-                "reason": [one.reason for one in rows],
-                "count": [one.count for one in rows],
-                "details": [Jsonb(dict(one.details)) for one in rows],
-            },
+    """Append events in order, in one go, inside the current transaction."""
+    _insert(happenings, access.workspace_id, access.actor, access.request_id)
+
+
+def append_outside(happenings: Iterable[Happening], *, actor: Actor, request_id: str = "") -> None:
+    """Append events that belong to no workspace (somebody logged in), in one statement."""
+    _insert(happenings, None, actor, request_id)
+
+
+def _insert(
+    happenings: Iterable[Happening], workspace_id: UUID | None, actor: Actor, request_id: str
+) -> None:
+    kind, name, role = str(actor.kind), actor.name, actor.role
+    rows = [
+        (
+            workspace_id, one.partition_id, kind, name, role, one.action, one.outcome,
+            one.target_kind, one.target_id, one.session_id, one.reason, request_id, one.count,
+            Jsonb(one.details),
         )
+        for one in happenings
+    ]  # fmt: skip
+    EVENTS.insert(cursor(), rows)
 
 
 def append_denied(
     action: str, *, actor: str, request_id: str = "", details: Mapping[str, Any] | None = None
 ) -> None:
     """Append a denied attempt that belongs to no workspace (an unknown key, a bad log-in)."""
-    with connection.cursor() as cursor:
-        cursor.execute(
+    with connection.cursor() as cur:
+        cur.execute(
             """INSERT INTO event (actor_kind, actor, action, outcome, request_id, details)
                VALUES (%s, %s, %s, 'denied', %s, %s)""",
             [str(ActorKind.ANONYMOUS), actor, action, request_id, Jsonb(dict(details or {}))],

@@ -8,13 +8,12 @@ binary, inside the same transaction.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import psycopg
 from django.db import connections
 from pgvector.psycopg import register_vector
-from psycopg import sql
 
 FEW = 32  # up to here one INSERT ... VALUES beats COPY's two extra round trips
 _batch = itertools.count(1)
@@ -36,25 +35,38 @@ class Table:
     """A table as bulk inserts see it: its columns with their PostgreSQL types.
 
     ``tail`` ends the statement: what happens on conflict, what is returned.
+    ``made`` are columns that the database makes of the given ones: name -> expression.
     """
 
-    def __init__(self, name: str, columns: Sequence[tuple[str, str]], tail: str = "") -> None:
-        self.name = name
+    def __init__(
+        self,
+        name: str,
+        columns: Sequence[tuple[str, str]],
+        tail: str = "",
+        *,
+        made: Mapping[str, str] | None = None,
+    ) -> None:
         self.types = [kind for _, kind in columns]
-        names = [column for column, _ in columns]
-        self._columns = sql.SQL(", ").join(map(sql.Identifier, names))
-        self._row = sql.SQL("({})").format(
-            sql.SQL(", ").join(sql.SQL("%b::" + kind) for kind in self.types)
+        made = made or {}
+        given = ", ".join(column for column, _ in columns)
+        names = [column for column, _ in columns if column not in made]
+        into = ", ".join([*names, *made])
+        chosen = ", ".join([*names, *made.values()])
+        self._row = f"({', '.join('%b::' + kind for kind in self.types)})"
+        self._few = (
+            f"INSERT INTO {name} ({into}) SELECT {chosen} FROM (VALUES ",
+            f") AS stage ({given}) {tail}",
         )
-        self._tail = sql.SQL(tail)
-        self._stage = sql.Identifier(f"stage_{name}")
-        self._make_stage = sql.SQL(
-            "CREATE TEMPORARY TABLE IF NOT EXISTS {} (batch integer, {}) ON COMMIT DELETE ROWS"
-        ).format(
-            self._stage,
-            sql.SQL(", ").join(
-                sql.SQL("{} " + kind).format(sql.Identifier(column)) for column, kind in columns
-            ),
+        kinds = ", ".join(f"{column} {kind}" for column, kind in columns)
+        # COPY into a table with policies is refused: by way of a temporary one.
+        self._make_stage = (
+            f"CREATE TEMPORARY TABLE IF NOT EXISTS stage_{name} (batch integer, {kinds})"
+            " ON COMMIT DELETE ROWS"
+        )
+        self._copy_in = f"COPY stage_{name} (batch, {given}) FROM STDIN (FORMAT BINARY)"
+        self._move = (
+            f"INSERT INTO {name} ({into}) SELECT {chosen} FROM stage_{name} AS stage"
+            f" WHERE batch = %s {tail}"
         )
 
     def insert(self, cur: psycopg.Cursor[Row], rows: Sequence[Sequence[Any]]) -> None:
@@ -62,26 +74,17 @@ class Table:
         if not rows:
             return
         if len(rows) <= FEW:
-            values = sql.SQL(", ").join([self._row] * len(rows))
-            statement = sql.SQL("INSERT INTO {} ({}) VALUES {} {}").format(
-                sql.Identifier(self.name), self._columns, values, self._tail
-            )
+            before, after = self._few
+            statement = before + ", ".join([self._row] * len(rows)) + after
             cur.execute(statement, list(itertools.chain.from_iterable(rows)))
             return
         self._copy(cur, rows)
 
     def _copy(self, cur: psycopg.Cursor[Row], rows: Sequence[Sequence[Any]]) -> None:
-        """COPY into a table with policies is refused: by way of a temporary one."""
         cur.execute(self._make_stage)
         batch = next(_batch) % 2**31
-        copy = sql.SQL("COPY {} (batch, {}) FROM STDIN (FORMAT BINARY)")
-        with cur.copy(copy.format(self._stage, self._columns)) as stream:
+        with cur.copy(self._copy_in) as stream:
             stream.set_types(["int4", *self.types])
             for row in rows:
                 stream.write_row((batch, *row))
-        cur.execute(
-            sql.SQL("INSERT INTO {} ({}) SELECT {} FROM {} WHERE batch = %s {}").format(
-                sql.Identifier(self.name), self._columns, self._columns, self._stage, self._tail
-            ),
-            [batch],
-        )
+        cur.execute(self._move, [batch])

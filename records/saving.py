@@ -6,6 +6,7 @@ Decides nothing; the statements are ``store.py``'s.
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,7 +15,6 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
-from psycopg.types.json import Jsonb
 
 from records import events, store
 from records.access import Access
@@ -127,19 +127,23 @@ def _save_records(
                 str(record.cardinality), one.identity.negated,
                 shaped.is_derived, one.source_view.id, shaped.source_key, one.session_id,
                 shaped.extracted_by, shaped.external_id, list(shaped.tags),
-                list(verdict.labels), Jsonb(dict(shaped.metadata)), record.confidence,
+                list(verdict.labels), _json(shaped.metadata, "{}"), record.confidence,
                 record.confidence, record.trust, shaped.written_at, shaped.observed_at,
                 shaped.valid_from, record.valid_until, record.valid_until_given,
                 record.order_at, now, record.last_seen, one.policy.half_life_days,
                 one.policy.version, now, record.superseded_by, record.superseded_at,
-                record.recheck_at, store.believed(record.status, now), one.vector, one.model,
+                record.recheck_at, one.vector, one.model,
                 one.vector_partial, list(indexed), list(more) or None, str(verdict.outcome),
-                Jsonb([f.as_json() for f in verdict.findings]), verdict.ruleset, verdict.score,
+                _json([f.as_json() for f in verdict.findings], "[]"), verdict.ruleset, verdict.score,
                 salt,
             )
         )  # fmt: skip
     store.RECORDS.insert(cur, rows)
     return salts
+
+
+def _json(value: Any, empty: str) -> str:
+    return json.dumps(value) if value else empty
 
 
 def _searched(one: Draft) -> str:

@@ -14,8 +14,6 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
-from psycopg.types.multirange import TimestamptzMultirange
-from psycopg.types.range import TimestamptzRange
 
 from records.domain.facts import Cardinality, Status, Tier
 from records.domain.ledger import ClaimDelta, FenceView
@@ -52,7 +50,7 @@ RECORDS = Table(
         ("external_id", "text"),
         ("tags", "text[]"),
         ("labels", "text[]"),
-        ("metadata", "jsonb"),
+        ("metadata", "text"),
         ("confidence", "float4"),
         ("stated_confidence", "float4"),
         ("trust", "int2"),
@@ -70,18 +68,24 @@ RECORDS = Table(
         ("superseded_by", "uuid"),
         ("superseded_at", "timestamptz"),
         ("recheck_at", "timestamptz"),
-        ("believed", "tstzmultirange"),
         ("embedding", "halfvec"),
         ("embedding_model", "int2"),
         ("embedding_partial", "bool"),
         ("terms", "int4[]"),
         ("more_terms", "int4[]"),
         ("verdict", "text"),
-        ("findings", "jsonb"),
+        ("findings", "text"),
         ("ruleset", "text"),
         ("gate_score", "float4"),
         ("salt", "bytea"),
     ],
+    made={
+        "believed": """CASE WHEN status = 'active' THEN tstzmultirange(tstzrange(recorded_at, NULL))
+                       ELSE '{}' END""",
+        # As text: most are empty, and an object would be spelled anew for each row.
+        "metadata": "metadata::jsonb",
+        "findings": "findings::jsonb",
+    },
 )
 CLAIMS = Table(
     "claim",
@@ -187,7 +191,7 @@ def lock_slots(cur: psycopg.Cursor[Row], workspace_id: UUID, slots: dict[UUID, U
     ids = sorted(slots)
     cur.execute(
         """INSERT INTO slot (id, workspace_id, partition_id)
-           SELECT id, %s, partition_id FROM unnest(%s::uuid[], %s::uuid[]) AS s (id, partition_id) ORDER BY id
+           SELECT id, %s, partition_id FROM unnest(%b::uuid[], %b::uuid[]) AS s (id, partition_id) ORDER BY id
            ON CONFLICT (id) DO UPDATE SET id = slot.id WHERE false RETURNING id""",
         [workspace_id, ids, [slots[one] for one in ids]],
     )
@@ -511,10 +515,3 @@ def count_fence_attempts(
            FROM unnest(%s::uuid[], %s::int[]) AS u (id, attempts) WHERE f.id = u.id""",
         [now, [f.id for f in ordered], [f.attempts for f in ordered]],
     )
-
-
-def believed(status: Status, now: datetime) -> TimestamptzMultirange:
-    """Return the belief intervals of a record that starts with ``status``."""
-    if status is not Status.ACTIVE:
-        return TimestamptzMultirange()
-    return TimestamptzMultirange([TimestamptzRange(now, None)])

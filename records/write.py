@@ -202,7 +202,7 @@ def _corroboration(
         return {}
     cur.execute(
         """SELECT r.partition_id, r.fingerprint, r.corroboration
-           FROM unnest(%s::uuid[], %s::text[]) AS w (p, f)
+           FROM unnest(%b::uuid[], %b::text[]) AS w (p, f)
            JOIN memory_record r ON r.partition_id = w.p AND r.fingerprint = w.f
             AND r.status IN ('active', 'quarantined')""",
         [[d.partition_id for d in drafts], [d.identity.fingerprint for d in drafts]],
@@ -243,8 +243,9 @@ def _embed(cur: psycopg.Cursor[Row], drafts: Sequence[Draft], access: Access) ->
     except embeddings.EmbeddingError as error:
         log.warning("facts are stored without embedding: %s", error)
         return
+    halves = found.vectors.astype("float16")
     for place, one in enumerate(mine):
-        one.vector = HalfVector(found.vectors[place])
+        one.vector = HalfVector(halves[place])
         one.model = found.model.number
         one.vector_partial = place in found.partial
 
@@ -253,7 +254,7 @@ def _known_fingerprints(cur: psycopg.Cursor[Row], drafts: Sequence[Draft]) -> se
     if not drafts:
         return set()
     cur.execute(
-        """SELECT r.partition_id, r.fingerprint FROM unnest(%s::uuid[], %s::text[]) AS w (p, f)
+        """SELECT r.partition_id, r.fingerprint FROM unnest(%b::uuid[], %b::text[]) AS w (p, f)
            JOIN memory_record r ON r.partition_id = w.p AND r.fingerprint = w.f
             AND r.status IN ('active', 'quarantined')""",
         [[d.partition_id for d in drafts], [d.identity.fingerprint for d in drafts]],

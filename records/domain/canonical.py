@@ -85,16 +85,19 @@ def address_id(workspace_id: UUID, partition_id: UUID, source: str, source_key: 
     return _id("address", workspace_id.hex, partition_id.hex, _exact(source), _exact(source_key))
 
 
+@lru_cache(maxsize=8192)
 def partition_id(workspace_id: UUID, name: str) -> UUID:
     """Return the id of a partition; names that differ in any letter are two partitions."""
     return _id("partition", workspace_id.hex, _exact(name))
 
 
+@lru_cache(maxsize=8192)
 def session_id(workspace_id: UUID, partition_id: UUID, external_id: str) -> UUID:
     """Return the id of a session by the name its writer gave it, exactly as given."""
     return _id("session", workspace_id.hex, partition_id.hex, _exact(external_id))
 
 
+@lru_cache(maxsize=8192)
 def source_id(workspace_id: UUID, name: str) -> UUID:
     """Return the id of a source by its name, exactly as given."""
     return _id("source", workspace_id.hex, _exact(name))
