@@ -35,6 +35,8 @@ class English:
     howto: frozenset[str]
     small: frozenset[str]
     relatives: frozenset[str]
+    noun_openers: frozenset[str]
+    noun_links: frozenset[str]
 
 
 @functools.cache

@@ -18,12 +18,14 @@ _MAX_QUOTE = 400
 # Outside the quotation: somebody observed, named, wrote or filed these words.
 _REPORT = re2.compile(
     r"(?i)\b(?:phrases?|phrasing|strings?|sentences?|messages?|titled?|entitled|called|named"
-    r"|name of|contain(?:s|ed|ing)|wrote|said|says|saying|quoted?|quotes|labell?ed|reads|spelled|flagged"
+    r"|name of|contain(?:s|ed|ing)|wrote|said|says|saying|quoted?|quotes|labell?ed|reads"
+    r"|spelled|flagged"
     r"|blocked"
     r"|detect(?:s|ed)|reject(?:s|ed)|strip(?:s|ped)|escap(?:es|ed)|sanitiz(?:es|ed)|remov(?:es|ed)"
     r"|disallow(?:s|ed)|match(?:es|ed)|found|saw|received|logged|reported|describ(?:es|ed)"
     r"|warn(?:s|ed)|explain(?:s|ed)"
-    r"|mention(?:s|ed)|attack(?:er|s|ed)?|injections?|example|slogan|lyric|song|album|book|film|movie"
+    r"|mention(?:s|ed)|attack(?:er|s|ed)?|injections?|example|slogan|lyric|song|album"
+    r"|book|film|movie"
     r"|band|talk|paper|article|poster|sticker|t-shirt|subject line|headline|commit message|error"
     r"|test case|payload|inputs?|attempts?|tickets?|e-?mails?|rule|regex|filter|enthielt|contenait"
     r"|contenia|conteneva|continha|содержал\w*)\b|という"

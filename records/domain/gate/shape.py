@@ -175,17 +175,27 @@ def _is_order(words: list[str], position: int) -> bool:
             or _is_title(words, position)
             or _is_wrapper(words, position)
         )
-    if verb in lists.homographs and (
-        following in lists.openers
-        or (verb in lists.prepositional and following in lists.prepositions)
-        or following.startswith("http")
-    ):
+    if verb in lists.homographs and _opens_object(words, position):
         return not (
             (verb in english().same_past and _is_past(words, position))
             or _is_title(words, position)
             or _is_wrapper(words, position)
         )
     return False
+
+
+def _opens_object(words: list[str], position: int) -> bool:
+    """Say whether what follows a homograph makes it a verb: "Store the ...", "Log in to"."""
+    lists = english()
+    verb, following = _clean(words[position]), _clean(words[position + 1])
+    if following in lists.openers or following.startswith("http"):
+        return True
+    if _is_noun_phrase(words, position):
+        return False
+    if verb in lists.prepositional and following in lists.prepositions:
+        return True
+    rest = {_clean(word) for word in words[position + 2 :]}
+    return following in lists.noun_openers and not rest.isdisjoint(lists.noun_links)
 
 
 def _is_noun_phrase(words: list[str], position: int) -> bool:
