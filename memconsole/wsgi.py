@@ -19,3 +19,7 @@ from django.urls import get_resolver
 application = get_wsgi_application()
 # Loads every view now: the first request should not wait for it, nor find its errors.
 _ = get_resolver().url_patterns
+
+from records.warm import warm  # noqa: E402 - needs the applications loaded
+
+warm()
