@@ -37,7 +37,8 @@ UNSEALED_PIECE = 2_000
 
 # A text only for what matches; the leaves of the others complete the proofs.
 EVENTS = f"""SELECT s.position, s.leaf,
-       CASE WHEN s.position BETWEEN %(from)s AND %(to)s AND ({{where}}) THEN {leaf_text("e")} END
+       CASE WHEN e.id IS NOT NULL AND s.position BETWEEN %(from)s AND %(to)s
+                 AND ({{where}}) THEN {leaf_text("e")} END
 FROM sealed_event s LEFT JOIN event e ON e.id = s.event_id AND e.workspace_id = s.workspace_id
 WHERE s.workspace_id = %(workspace)s AND s.position BETWEEN %(first)s AND %(last)s
 ORDER BY s.position"""

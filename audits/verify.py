@@ -32,7 +32,7 @@ PIECE_SEALS = 1_000
 # we hash; a cursor would make server and client wait for each other.
 EVENTS = f"""COPY (
     SELECT s.position, s.event_id, s.leaf,
-           CASE WHEN {{chain}} THEN {hashed_text("s.position", "e")} END
+           CASE WHEN e.id IS NOT NULL AND {{chain}} THEN {hashed_text("s.position", "e")} END
     FROM sealed_event s LEFT JOIN event e ON e.id = s.event_id
     WHERE s.workspace_id = {{trail}} AND s.position BETWEEN {{first}} AND {{last}}
     ORDER BY s.position) TO STDOUT (FORMAT binary)"""

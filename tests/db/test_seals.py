@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -305,15 +306,14 @@ def test_leaf_text_is_pinned(access: Access) -> None:
         )
         (text,) = cursor.fetchone()
     assert text == (
-        '{"id" : 7, "transaction" : "42",'
-        ' "workspace_id" : "00000000-0000-0000-0000-000000000001", "partition_id" : null,'
-        ' "at" : "2026-03-03T08:00:00.500000Z",'
-        ' "actor_kind" : "key", "actor" : "k\\"1", "role" : "", "action" : "record.added",'
-        ' "outcome" : "done", "target_kind" : "record",'
-        ' "target_id" : "00000000-0000-0000-0000-000000000002", "session_id" : null,'
-        ' "reason" : "tab\\t é", "request_id" : "r-1", "count" : 1,'
-        ' "details" : {"a": [true, null], "b": 1.0}}'
+        '{"id":7,"transaction":"42","workspace_id":"00000000-0000-0000-0000-000000000001",'
+        '"partition_id":null,"at":"2026-03-03T08:00:00.500000Z",'
+        '"actor_kind":"key","actor":"k\\"1","role":"","action":"record.added","outcome":"done",'
+        '"target_kind":"record","target_id":"00000000-0000-0000-0000-000000000002",'
+        '"session_id":null,"reason":"tab\\t é","request_id":"r-1","count":1,'
+        '"details":{"a": [true, null], "b": 1.0}}'
     )
+    assert list(json.loads(text)) == [f.column for f in Event._meta.get_fields()]
 
 
 def in_threads(targets: list[Callable[[], None]]) -> None:
