@@ -1,0 +1,65 @@
+"""What every page shows around its own content: held facts, containment, the chain.
+
+Owns one statement, whose first column also bounds how long the page's other
+statements may take. Inside a workspace scope.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import connection
+
+CAP = 99
+PATIENCE = "8s"  # a page gives up and says so, instead of holding a connection
+
+COUNTS = """SELECT set_config('statement_timeout', %(patience)s, true),
+    (SELECT count(*) FROM (SELECT 1 FROM memory_record WHERE workspace_id = %(workspace)s
+        AND status = 'quarantined' LIMIT %(most)s) AS held),
+    contained.sessions, contained.sources, contained.since,
+    sealed.number, sealed.last, sealed.sealed_at
+FROM (SELECT count(*) FILTER (WHERE kind = 'session') AS sessions,
+             count(*) FILTER (WHERE kind = 'source') AS sources, min(at) AS since
+      FROM ((SELECT 'session' AS kind, suspended_at AS at FROM session
+             WHERE workspace_id = %(workspace)s AND suspended_at IS NOT NULL LIMIT %(most)s)
+            UNION ALL
+            (SELECT 'source', suspended_at FROM source
+             WHERE workspace_id = %(workspace)s AND suspended_at IS NOT NULL LIMIT %(most)s)) AS one
+     ) AS contained
+LEFT JOIN LATERAL (SELECT number, last, sealed_at FROM seal WHERE workspace_id = %(workspace)s
+                   ORDER BY number DESC LIMIT 1) AS sealed ON true"""
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """The numbers around a page; counts stop one above ``CAP``."""
+
+    held: int = 0
+    suspended_sessions: int = 0
+    suspended_sources: int = 0
+    suspended_since: datetime | None = None
+    seal_number: int | None = None
+    sealed_through: int | None = None
+    sealed_at: datetime | None = None
+
+    @property
+    def is_contained(self) -> bool:
+        """Whether anything is suspended."""
+        return bool(self.suspended_sessions or self.suspended_sources)
+
+
+def load_shell(workspace_id: UUID) -> Shell:
+    """Return the numbers around a page, and bound the statements that follow."""
+    with connection.cursor() as cursor:
+        cursor.execute(COUNTS, {"workspace": workspace_id, "most": CAP + 1, "patience": PATIENCE})
+        row = cursor.fetchone()
+    assert row is not None
+    return Shell(*row[1:])
+
+
+def bound_statements() -> None:
+    """Bound the statements of a partial, which shows no shell."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [PATIENCE])

@@ -1,0 +1,171 @@
+"""How a view reads and answers: one scope around its queries, one shell around its content.
+
+Owns the frame that all pages share. A view is: ``require``, parse, one
+``reading`` block, ``show``. Everything is rendered eagerly, after the scope.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import NoReverseMatch, reverse
+from psycopg.errors import QueryCanceled
+
+from audits.access import ConsoleRequest, Place
+from audits.domain import shortcuts
+from audits.domain.roles import Permission
+from audits.models import User
+from audits.queries.shell import Shell, bound_statements, load_shell
+from records.scope import workspace_scope
+
+
+@dataclass(frozen=True, slots=True)
+class NavItem:
+    """One entry of the navigation: a page of the workspace."""
+
+    name: str
+    title: str
+    icon: str
+    permission: Permission = Permission.VIEW
+    group: str = ""
+    count: str = ""
+
+
+NAV: tuple[NavItem, ...] = (
+    NavItem("overview", "Overview", "overview"),
+    NavItem("queue", "Queue", "queue", count="held"),
+    NavItem("records", "Records", "records"),
+    NavItem("sessions", "Sessions", "sessions", count="suspended_sessions"),
+    NavItem("policies", "Policies", "policies", group="Settings"),
+    NavItem("jobs", "Jobs", "jobs", group="Settings"),
+    NavItem("keys", "API keys", "keys", Permission.SEE_ACCESS, group="Settings"),
+    NavItem("people", "People", "people", Permission.SEE_ACCESS, group="Settings"),
+)
+
+
+class TooSlow(PermissionDenied):
+    """A page's query took longer than anybody should wait; the filters were too broad.
+
+    A kind of PermissionDenied, because Django hands that one to a handler of
+    ours (``views/errors.py``) wherever it is raised.
+    """
+
+
+@contextmanager
+def reading(request: ConsoleRequest) -> Iterator[None]:
+    """Open the workspace for a page's queries; a full page gets its shell on the way."""
+    try:
+        with workspace_scope(request.access.workspace_id):
+            if is_partial(request):
+                bound_statements()
+            else:
+                request.shell = load_shell(request.access.workspace_id)  # type: ignore[attr-defined]
+            yield
+    except Exception as error:
+        if isinstance(error.__cause__, QueryCanceled) or isinstance(error, QueryCanceled):
+            raise TooSlow from error
+        raise
+
+
+def visit(request: ConsoleRequest) -> None:
+    """Load the shell of a page that reads nothing of its own."""
+    with reading(request):
+        pass
+
+
+def is_partial(request: HttpRequest) -> bool:
+    """Say whether htmx asks for a piece; a page it restores from history is asked for whole."""
+    htmx = cast(ConsoleRequest, request).htmx
+    return bool(htmx) and not htmx.history_restore_request and not htmx.boosted
+
+
+def show(
+    request: HttpRequest,
+    template: str,
+    context: Mapping[str, Any] | None = None,
+    *,
+    status: int = 200,
+    announce: str = "",
+) -> HttpResponse:
+    """Render a page in the shell, or the partial that ``template`` names.
+
+    ``announce`` is said by the polite live region when the answer is swapped in.
+    """
+    response = render(request, template, {**frame(request), **(context or {})}, status=status)
+    if announce and is_partial(request):
+        response.headers["HX-Trigger"] = json.dumps({"announce": announce})
+    response.headers["Cache-Control"] = "no-store"
+    patch_vary(response)
+    return response
+
+
+def patch_vary(response: HttpResponse) -> None:
+    """Say that the same URL answers a page or a piece, so that no cache mixes them up."""
+    response.headers["Vary"] = "Cookie, HX-Request"
+
+
+def done(request: ConsoleRequest, message: str, target: str) -> HttpResponse:
+    """Answer an act that worked: say so, and go where its result is seen."""
+    messages.success(request, message)
+    return HttpResponseRedirect(target)
+
+
+def frame(request: HttpRequest) -> dict[str, Any]:
+    """Return what ``base.html`` draws around the content; works for strangers as well."""
+    user = request.user if hasattr(request, "user") and request.user.is_authenticated else None
+    here: Place | None = getattr(request, "here", None)
+    shell: Shell | None = getattr(request, "shell", None)
+    remap = cast(User, user).remap if user else {}
+    return {
+        "here": here,
+        "places": getattr(request, "places", ()),
+        "shell": shell,
+        "nav": _nav(request, here, shell) if here else [],
+        "shortcut_groups": shortcuts.grouped(remap),
+        "keymap": shortcuts.keymap(remap),
+        "person": user,
+        "jump": request.GET.get("q") or request.GET.get("text") or "",
+        "may_respond": bool(here and here.may(Permission.RESPOND)),
+    }
+
+
+def url(request: ConsoleRequest, name: str, *args: object, query: str = "") -> str:
+    """Return the URL of a page of this workspace."""
+    path = reverse(f"console:{name}", args=[request.here.slug, *args])
+    return f"{path}?{query}" if query else path
+
+
+def _nav(request: HttpRequest, here: Place, shell: Shell | None) -> list[dict[str, Any]]:
+    """Return the groups of pages that this person may open, with capped counts."""
+    match = request.resolver_match
+    current = match.url_name if match else ""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for item in NAV:
+        if not here.may(item.permission):
+            continue
+        try:
+            target = reverse(f"console:{item.name}", args=[here.slug])
+        except NoReverseMatch:
+            target = reverse("console:records", args=[here.slug]) + "?status=quarantined"
+        groups.setdefault(item.group, []).append(
+            {
+                "item": item,
+                "url": target,
+                "is_current": bool(current) and (current == item.name or _is_below(current, item)),
+                "count": getattr(shell, item.count) if shell and item.count else 0,
+            }
+        )
+    return [{"title": title, "items": items} for title, items in groups.items()]
+
+
+def _is_below(current: str, item: NavItem) -> bool:
+    """Say whether a page belongs under an entry: ``record-evict`` is under ``records``."""
+    return current.split("-", 1)[0] == item.name.removesuffix("s")
