@@ -1,0 +1,150 @@
+"""The numbers of the overview: what there is, what waits, what happened, and whether it is sound.
+
+Every number is counted, never estimated, and up to a bound that keeps the page
+quick; beyond it the number says so. Inside a workspace scope. The lists behind
+the numbers use the same conditions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from records.domain.facts import Status
+
+COUNT_CAP = 100_000
+EVENTS_CAP = 100_000
+DAY = timedelta(hours=24)
+
+STATUSES = """SELECT s.status, (SELECT count(*) FROM (
+        SELECT 1 FROM memory_record r WHERE r.workspace_id = %(workspace)s AND r.status = s.status
+        LIMIT %(most)s) AS one)
+FROM unnest(%(statuses)s::text[]) AS s (status)"""
+
+STATE = """SELECT
+    (SELECT min(status_at) FROM (SELECT status_at FROM memory_record
+        WHERE workspace_id = %(workspace)s AND status = 'quarantined' LIMIT %(most)s) AS held),
+    (SELECT count(*) FROM (SELECT 1 FROM session_totals WHERE workspace_id = %(workspace)s
+        LIMIT %(most)s) AS one),
+    (SELECT count(*) FROM (SELECT 1 FROM partition WHERE workspace_id = %(workspace)s
+        LIMIT %(most)s) AS one),
+    (SELECT count(*) FROM (SELECT 1 FROM memory_record WHERE workspace_id = %(workspace)s
+        AND status = 'active' AND valid_until <= now() LIMIT %(most)s) AS one),
+    (SELECT count(*) FROM (SELECT 1 FROM api_key WHERE workspace_id = %(workspace)s
+        AND revoked_at IS NULL LIMIT %(most)s) AS one)"""
+
+# An act on a record that is there already says where it came from; a write does not.
+DECISIONS = """SELECT action, sum(count)::bigint, min(at), count(*) FROM (
+    SELECT action, count, at FROM event WHERE workspace_id = %(workspace)s AND at > %(since)s
+      AND action = ANY(%(actions)s) AND NOT jsonb_exists(details, 'from')
+    ORDER BY id DESC LIMIT %(most)s) AS recent
+GROUP BY action"""
+
+DUPLICATES = """SELECT count(*), count(DISTINCT (partition_id, fingerprint)) FROM (
+    SELECT partition_id, fingerprint FROM memory_record WHERE workspace_id = %(workspace)s
+      AND status IN ('active', 'quarantined') LIMIT %(most)s) AS one"""
+
+WRITE_DECISIONS = (
+    "added",
+    "reinforced",
+    "updated",
+    "contested",
+    "echoed",
+    "late",
+    "fenced",
+    "quarantined",
+    "rejected",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What the workspace holds now."""
+
+    statuses: dict[str, int]
+    oldest_held_at: datetime | None
+    sessions: int
+    partitions: int
+    expired: int
+    keys: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever written here."""
+        return not any(self.statuses.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """Writes of the last 24 hours by decision; ``since`` is later when the bound cut it short."""
+
+    decisions: dict[str, int]
+    since: datetime
+    is_cut: bool
+
+    @property
+    def total(self) -> int:
+        """How many writes were decided."""
+        return sum(self.decisions.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicates:
+    """How many live or held rows state a fact that another one states."""
+
+    rows: int
+    distinct: int
+    is_cut: bool
+
+    @property
+    def ratio(self) -> float:
+        """The share of rows that are repeats: 0 is what the unique index promises."""
+        return (self.rows - self.distinct) / self.rows if self.rows else 0.0
+
+
+def load_overview(workspace_id: UUID) -> Overview:
+    """Count what the workspace holds, in two statements."""
+    values: dict[str, Any] = {"workspace": workspace_id, "most": COUNT_CAP + 1}
+    with connection.cursor() as cursor:
+        cursor.execute(STATUSES, {**values, "statuses": [str(one) for one in Status]})
+        statuses = dict(cursor.fetchall())
+        cursor.execute(STATE, values)
+        row = cursor.fetchone()
+    assert row is not None
+    return Overview(statuses, *row)
+
+
+def load_day(workspace_id: UUID, *, now: datetime) -> Day:
+    """Count the last day's writes by decision, from their events."""
+    since = now - DAY
+    with connection.cursor() as cursor:
+        cursor.execute(
+            DECISIONS,
+            {
+                "workspace": workspace_id,
+                "since": since,
+                "most": EVENTS_CAP,
+                "actions": [f"record.{one}" for one in WRITE_DECISIONS],
+            },
+        )
+        rows = cursor.fetchall()
+    found = {action.removeprefix("record."): int(count) for action, count, _, _ in rows}
+    is_cut = sum(row[3] for row in rows) >= EVENTS_CAP
+    return Day(
+        {one: found.get(one, 0) for one in WRITE_DECISIONS},
+        min((row[2] for row in rows), default=since) if is_cut else since,
+        is_cut,
+    )
+
+
+def load_duplicates(workspace_id: UUID) -> Duplicates:
+    """Count the rows that repeat a fact."""
+    with connection.cursor() as cursor:
+        cursor.execute(DUPLICATES, {"workspace": workspace_id, "most": COUNT_CAP})
+        row = cursor.fetchone()
+    assert row is not None
+    return Duplicates(row[0], row[1], row[0] >= COUNT_CAP)
