@@ -320,3 +320,32 @@ def vector(numbers: list[float]) -> HalfVector:
 def caller_number(access: Access, dimensions: int) -> int:
     """Return the number of the caller's model of that many dimensions."""
     return embeddings.caller_model(access.workspace_id, dimensions).number
+
+
+def make_many(
+    access: Access, count: int, word: str, partition_id: UUID, source_id: UUID, session_id: UUID
+) -> None:
+    """Insert that many records of one session, with their claims and without vectors."""
+    scope = [access.workspace_id, partition_id, source_id, session_id]
+    with workspace_scope(access.workspace_id):
+        cursor = queries.cursor()
+        cursor.execute(
+            """INSERT INTO memory_record (id, workspace_id, partition_id, source_id, session_id,
+                   slot_id, fingerprint, subject, subject_key, predicate, value, content,
+                   cardinality, tags, labels, metadata, confidence, stated_confidence, written_at,
+                   order_at, recorded_at, last_seen, status_at, believed, terms, findings)
+               SELECT gen_random_uuid(), %s, %s, %s, %s, gen_random_uuid(),
+                   'fp_' || left(md5(n || %s) || md5(n || %s), 24), 'Alice', 'alice', 'employer',
+                   %s || ' ' || n, '', 'many', '{}', '{}', '{}', 0.8, 0.8, now(), now(), now(),
+                   now(), now(), tstzmultirange(tstzrange(now(), NULL)), %s::int[], '[]'
+               FROM generate_series(1, %s) n""",
+            [*scope, word, word, word, list(terms(f"employer {word}")), count],
+        )
+        cursor.execute(
+            """INSERT INTO claim (record_id, session_id, source_id, workspace_id, partition_id,
+                   first_at, last_at, count, confidence, evidence, wording)
+               SELECT id, session_id, source_id, workspace_id, partition_id, now(), now(), 1, 0.8,
+                   '', ''
+               FROM memory_record WHERE session_id = %s""",
+            [session_id],
+        )

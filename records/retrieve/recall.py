@@ -7,6 +7,7 @@ the recall when it cannot be written: what was served is always known.
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -26,9 +27,8 @@ from records.items import NotFound
 from records.scope import partition_scope
 
 from .request import TRUST, RecallAnswer, Recalled, RecallRequest, check
-from .statement import PLANNER, Shape, Statement, build
+from .statement import PLANNER, TERM_COUNTS, Shape, Statement, build
 
-MAX_QUERY_TERMS = 32  # a question of a hundred words is told apart by its first thirty-two
 MAX_SESSIONS_SHOWN = 10
 NEVER_BY_COUNT = 1_000_000_000
 
@@ -99,23 +99,27 @@ def _statement(
     request: RecallRequest, vectors: dict[embeddings.Model, Any], now: datetime
 ) -> tuple[Shape, dict[str, Any]]:
     """Return the statement's shape and the parameters that depend on the request."""
-    terms = query_terms(request.query)[:MAX_QUERY_TERMS]
+    # A question of a hundred words is told apart by its first thirty-two.
+    terms = query_terms(request.query)[: TERM_COUNTS[-1]]
+    room = TERM_COUNTS[bisect_left(TERM_COUNTS, len(terms))]
     at = request.valid_at or request.as_of or now
     parameters: dict[str, Any] = {
         "now": now,
         "at": at,
         "epoch": at.timestamp(),
         "top_k": request.top_k,
+        "term_count": len(terms),
         "as_of": request.as_of,
         "valid_at": request.valid_at,
         "min_trust": TRUST[request.min_trust] if request.min_trust else 0,
         "min_score": request.min_score,
         "predicates": [canonical.predicate_key(one) for one in request.predicates],
     }
-    parameters |= {f"term{i}": Int4(term) for i, term in enumerate(terms)}
+    filled = terms + terms[:1] * (room - len(terms))
+    parameters |= {f"term{i}": Int4(term) for i, term in enumerate(filled)}
     parameters |= {f"vector{m.number}": HalfVector(vector) for m, vector in vectors.items()}
     shape = Shape(
-        terms=len(terms),
+        terms=room,
         models=tuple(sorted(model.number for model in vectors)),
         current_only=request.current_only,
         corroborated_only=request.corroborated_only,

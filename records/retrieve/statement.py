@@ -19,6 +19,10 @@ from records.domain.terms import MAX_INDEXED_TERMS
 
 from . import past
 
+# How many terms a statement has room for: a connection keeps its prepared statements, each with
+# a plan of some hundred kilobytes, so there must not be one for every number.
+TERM_COUNTS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32)
+
 TIES = 50  # records of one score that are told apart by their counters; beyond, by last seen
 
 # Settings of the transaction: the plan must not depend on how one partition's size compares
@@ -193,12 +197,17 @@ def _similarity(shape: Shape) -> str:
 
 
 def _weights(shape: Shape) -> str:
-    """Weigh each term by how rare it is among the candidates (``ranking.rarity``)."""
+    """Weigh each term by how rare it is among the candidates (``ranking.rarity``).
+
+    Terms past the query's own fill up the shape and weigh nothing.
+    """
     if not shape.terms:
         return "SELECT 1.0::float8 AS total"
     counts = ", ".join(f"count(*) FILTER (WHERE h{i}) AS d{i}" for i in range(shape.terms))
     weights = ", ".join(
-        f"ln(1.0::float8 + (n - d{i} + 0.5::float8) / (d{i} + 0.5::float8)) AS w{i}"
+        f"CASE WHEN {i} < %(term_count)s THEN"
+        f" ln(1.0::float8 + (n - d{i} + 0.5::float8) / (d{i} + 0.5::float8))"
+        f" ELSE 0.0::float8 END AS w{i}"
         for i in range(shape.terms)
     )
     total = " + ".join(f"w{i}" for i in range(shape.terms))

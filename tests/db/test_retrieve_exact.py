@@ -121,7 +121,15 @@ def _by_hand(access: Access, request: RecallRequest, now: datetime) -> list[tupl
     ids=str,
 )
 @pytest.mark.parametrize(
-    "query", ["What does Ada own?", "XK-12", "東京 tea", "zither in the north of Leeds", "of the"]
+    "query",
+    [
+        "What does Ada own?",
+        "XK-12",
+        "東京 tea",
+        "zither in the north of Leeds",
+        "of the",
+        "Ada Bob Leeds Paris likes owns works bike blue north tea",
+    ],
 )
 @pytest.mark.parametrize("top_k", [1, 10, 100])
 def test_recall_answers_what_looking_at_every_record_would(
