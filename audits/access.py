@@ -55,7 +55,7 @@ class Place:
 class ConsoleRequest(HttpRequest):
     """A request behind ``require``: who asks, where, and how far they reach. For types only."""
 
-    user: User  # type: ignore[assignment]
+    user: User
     htmx: HtmxDetails
     request_id: str
     access: Access
@@ -63,7 +63,7 @@ class ConsoleRequest(HttpRequest):
     places: tuple[Place, ...]
 
 
-class Refused(PermissionDenied):
+class RefusedError(PermissionDenied):
     """A member whose role lacks what the page needs."""
 
     def __init__(self, permission: Permission) -> None:
@@ -116,7 +116,7 @@ def demand(request: ConsoleRequest, permission: Permission) -> None:
             "method": str(request.method),
         },
     )
-    raise Refused(permission)
+    raise RefusedError(permission)
 
 
 def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -181,7 +181,7 @@ def safe_next(request: HttpRequest, target: str) -> str:
         target, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     ):
         return target
-    return settings.LOGIN_REDIRECT_URL
+    return str(settings.LOGIN_REDIRECT_URL)
 
 
 def client_address(request: HttpRequest) -> str:
@@ -189,7 +189,7 @@ def client_address(request: HttpRequest) -> str:
     if settings.HTTPS:
         forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")[-1].strip()
         if forwarded:
-            return forwarded[:64]
+            return str(forwarded)[:64]
     return str(request.META.get("REMOTE_ADDR", ""))
 
 

@@ -7,7 +7,6 @@ reach an event or a log: people type passwords into the name's field.
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import cast
 
 from django.contrib.auth import authenticate, login, logout
 from django.db import transaction
@@ -20,7 +19,7 @@ from records import denials, events
 from records.events import Happening
 
 
-class TooManyAttempts(Exception):
+class TooManyAttemptsError(Exception):
     """The account or the address has failed too often; ``wait`` is how long it lasts."""
 
     def __init__(self, wait: timedelta) -> None:
@@ -31,23 +30,22 @@ class TooManyAttempts(Exception):
 def log_in(request: HttpRequest, username: str, password: str) -> User | None:
     """Log a person in and return them; ``None`` when name and password do not fit.
 
-    Raises ``TooManyAttempts`` before the password is looked at.
+    Raises ``TooManyAttemptsError`` before the password is looked at.
     """
     address = client_address(request)
     request_id = getattr(request, "request_id", "")
     wait = throttle.blocked_for(username, address)
     if wait is not None:
         _refused("throttled", address, request_id)
-        raise TooManyAttempts(wait)
+        raise TooManyAttemptsError(wait)
     found = authenticate(request, username=username, password=password)
     if found is None:
         throttle.count_failure(username, address)
         _refused("wrong name or password", address, request_id)
         return None
-    user = cast(User, found)
     throttle.forget_failures(username, address)
-    welcome(request, user)
-    return user
+    welcome(request, found)
+    return found
 
 
 def welcome(request: HttpRequest, user: User) -> None:

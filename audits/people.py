@@ -115,8 +115,9 @@ def revoke_invitation(invitation_id: UUID, *, access: Access) -> None:
 def find_invitation(token: str) -> Invited | None:
     """Return the invitation of this token, whatever has become of it."""
     with connection.cursor() as cursor:
+        columns = ", ".join(field.name for field in fields(Invited))
         cursor.execute(
-            f"SELECT {', '.join(f.name for f in fields(Invited))} FROM memconsole_find_invitation(%s)",
+            f"SELECT {columns} FROM memconsole_find_invitation(%s)",
             [_digest(token)],
         )
         row = cursor.fetchone()

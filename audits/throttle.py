@@ -21,11 +21,12 @@ ACCOUNT_LIMIT = 100
 COUNT = """INSERT INTO login_failure AS f (key, failures, since)
 SELECT k, 1, now() FROM unnest(%(keys)s::text[]) AS k ORDER BY k
 ON CONFLICT (key) DO UPDATE SET
-    failures = CASE WHEN f.since < now() - %(window)s THEN 1 ELSE f.failures + 1 END,
-    since = CASE WHEN f.since < now() - %(window)s THEN now() ELSE f.since END"""
-BLOCKED = """SELECT max(f.since + %(window)s - now())
+    failures = CASE WHEN f.since < now() - %(window)s::interval THEN 1 ELSE f.failures + 1 END,
+    since = CASE WHEN f.since < now() - %(window)s::interval THEN now() ELSE f.since END"""
+FORGET = "DELETE FROM login_failure WHERE since < now() - %s::interval"
+BLOCKED = """SELECT max(f.since + %(window)s::interval - now())
 FROM login_failure f JOIN unnest(%(keys)s::text[], %(limits)s::int[]) AS w (key, most) USING (key)
-WHERE f.failures >= w.most AND f.since > now() - %(window)s"""
+WHERE f.failures >= w.most AND f.since > now() - %(window)s::interval"""
 
 
 def blocked_for(username: str, address: str) -> timedelta | None:
@@ -37,7 +38,7 @@ def blocked_for(username: str, address: str) -> timedelta | None:
             {
                 "keys": [key for key, _ in keys],
                 "limits": [limit for _, limit in keys],
-                "window": WINDOW,
+                "window": str(WINDOW),
             },
         )
         row = cursor.fetchone()
@@ -48,9 +49,9 @@ def count_failure(username: str, address: str) -> None:
     """Count one failed log-in; old counts are forgotten on the way."""
     with connection.cursor() as cursor:
         cursor.execute(
-            COUNT, {"keys": [key for key, _ in _keys(username, address)], "window": WINDOW}
+            COUNT, {"keys": [key for key, _ in _keys(username, address)], "window": str(WINDOW)}
         )
-        cursor.execute("DELETE FROM login_failure WHERE since < now() - %s", [WINDOW])
+        cursor.execute(FORGET, [str(WINDOW)])
 
 
 def forget_failures(username: str, address: str) -> None:

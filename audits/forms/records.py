@@ -20,8 +20,16 @@ from records.policies import PolicyBook
 
 TEXT_LIMIT = 200
 FILTERS = (
-    "status", "hold_reason", "partition", "predicate", "session", "source", "standing", "tag", "text",
-)  # fmt: skip
+    "status",
+    "hold_reason",
+    "partition",
+    "predicate",
+    "session",
+    "source",
+    "standing",
+    "tag",
+    "text",
+)
 NOT_FILTERS = frozenset({"after", "view"})
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "status": tuple(str(one) for one in Status),
@@ -75,8 +83,11 @@ def _fault(name: str, value: str, times: int) -> str:
             f"The filter \u201c{name}\u201d is longer than {TEXT_LIMIT} characters; it was ignored."
         )
     if name in CHOICES and value not in CHOICES[name]:
-        allowed = ", ".join(CHOICES[name])
-        return f"The filter \u201c{name}\u201d knows {allowed}, but not \u201c{value[:60]}\u201d; it was ignored."
+        known = ", ".join(CHOICES[name])
+        return (
+            f"The filter \u201c{name}\u201d knows {known}, but not \u201c{value[:60]}\u201d;"
+            " it was ignored."
+        )
     return ""
 
 
@@ -111,8 +122,8 @@ def _session(asked: Asked, partition_id: UUID | None, access: Access) -> UUID | 
     if partition_id is None:
         del asked.values["session"]
         asked.warnings.append(
-            "The filter \u201csession\u201d needs the session's id, or the partition beside its name;"
-            " it was ignored."
+            "The filter \u201csession\u201d needs the session's id, or the partition beside its"
+            " name; it was ignored."
         )
         return None
     return canonical.session_id(access.workspace_id, partition_id, name)

@@ -1,7 +1,7 @@
 """The tables of what people do about memories.
 
-``people`` (who logs in, and what they may), ``review`` (leases, decisions, notes) and ``trail`` (seals over the
-events). Row-level security, grants and triggers are SQL files in ``audits/sql``.
+``people`` (who logs in, and what they may), ``review`` (leases, decisions,
+notes) and ``trail`` (seals over the events). Row-level security, grants and triggers are SQL files in ``audits/sql``.
 """
 
 from .people import Invitation, LoginFailure, Membership, SavedView, User

@@ -23,18 +23,25 @@ CHAIN_LIMIT = 50
 EVENTS_PAGE = 50
 SERVES_PAGE = 50
 
-RECORD = """SELECT r.id, r.partition_id, p.name AS partition, r.slot_id, r.fingerprint, r.subject, r.predicate,
+RECORD = """SELECT r.id, r.partition_id, p.name AS partition, r.slot_id, r.fingerprint, r.subject,
+    r.predicate,
     r.value, r.content, r.status, r.hold_reason, r.cardinality, r.negated, r.derived, r.source_id,
-    so.name AS source, so.tier, so.suspended_at IS NOT NULL AS source_suspended, r.source_key, r.session_id,
-    se.external_id AS session, se.agent, se.suspended_at IS NOT NULL AS session_suspended, r.extracted_by,
+    so.name AS source, so.tier, so.suspended_at IS NOT NULL AS source_suspended, r.source_key,
+    r.session_id,
+    se.external_id AS session, se.agent, se.suspended_at IS NOT NULL AS session_suspended,
+    r.extracted_by,
     r.external_id, r.tags, r.labels, r.metadata, r.confidence, r.stated_confidence, r.trust,
-    r.corroboration, r.written_at, r.observed_at, r.valid_from, r.valid_until, r.valid_until_given, r.recorded_at,
-    r.half_life_days, r.policy_version, r.status_at, r.prior_status, r.superseded_by, r.superseded_at,
+    r.corroboration, r.written_at, r.observed_at, r.valid_from, r.valid_until, r.valid_until_given,
+    r.recorded_at,
+    r.half_life_days, r.policy_version, r.status_at, r.prior_status, r.superseded_by,
+    r.superseded_at,
     r.serve_after, r.recheck_at, r.recheck_reason, r.unlisted_at, r.verdict, r.findings,
     r.ruleset, r.gate_score, r.override, r.embedding_model IS NOT NULL AS embedded,
     r.embedding_partial, r.version, coalesce(t.seen_count, 1) AS seen_count,
-    coalesce(t.first_seen, r.recorded_at) AS first_seen, coalesce(t.last_seen, r.last_seen) AS last_seen,
-    coalesce(t.sessions, 1) AS sessions, coalesce(t.sources, 1) AS sources, coalesce(t.confirmed, 0) AS confirmed,
+    coalesce(t.first_seen, r.recorded_at) AS first_seen, coalesce(t.last_seen,
+    r.last_seen) AS last_seen,
+    coalesce(t.sessions, 1) AS sessions, coalesce(t.sources, 1) AS sources, coalesce(t.confirmed,
+    0) AS confirmed,
     coalesce(t.wrong, 0) AS wrong, coalesce(t.stale, 0) AS stale, st.validity AS standing_validity,
     st.age AS standing_age
 FROM memory_record r
@@ -45,8 +52,10 @@ LEFT JOIN tally t ON t.record_id = r.id
 LEFT JOIN standing st ON st.record_id = r.id
 WHERE r.id = %(id)s AND r.workspace_id = %(workspace)s"""
 
-CLAIMS = """SELECT c.session_id, se.external_id AS session, se.agent, se.suspended_at IS NOT NULL AS suspended,
-    so.name AS source, c.derived, c.state, c.first_at, c.last_at, c.count, c.echoes, c.confidence, c.evidence,
+CLAIMS = """SELECT c.session_id, se.external_id AS session, se.agent,
+    se.suspended_at IS NOT NULL AS suspended,
+    so.name AS source, c.derived, c.state, c.first_at, c.last_at, c.count, c.echoes, c.confidence,
+    c.evidence,
     c.wording
 FROM claim c JOIN session se ON se.id = c.session_id JOIN source so ON so.id = c.source_id
 WHERE c.record_id = %(id)s ORDER BY c.first_at, c.session_id, c.source_id LIMIT %(limit)s"""
@@ -62,18 +71,21 @@ story AS (
     SELECT id FROM linked
     UNION
     SELECT id FROM memory_record WHERE slot_id = %(slot)s AND %(is_one)s)
-SELECT r.id, r.value, r.status, r.hold_reason, r.order_at, r.recorded_at, r.superseded_by, r.confidence,
+SELECT r.id, r.value, r.status, r.hold_reason, r.order_at, r.recorded_at, r.superseded_by,
+    r.confidence,
     r.session_id, se.external_id AS session
 FROM memory_record r JOIN story USING (id) JOIN session se ON se.id = r.session_id
 ORDER BY r.order_at DESC, r.id DESC LIMIT %(limit)s"""
 
-EVENTS = """SELECT e.id, e.at, e.action, e.outcome, e.actor_kind, e.actor, e.role, e.session_id, e.reason,
+EVENTS = """SELECT e.id, e.at, e.action, e.outcome, e.actor_kind, e.actor, e.role, e.session_id,
+    e.reason,
     e.request_id, e.count, e.details, s.position
 FROM event e LEFT JOIN sealed_event s ON s.event_id = e.id
 WHERE e.target_id = %(id)s AND e.workspace_id = %(workspace)s AND e.id < %(before)s
 ORDER BY e.id DESC LIMIT %(limit)s"""
 
-SERVES = """SELECT s.recall_id, s.at, s.rank, s.score, s.current, s.session_id, se.external_id AS session
+SERVES = """SELECT s.recall_id, s.at, s.rank, s.score, s.current, s.session_id,
+    se.external_id AS session
 FROM serve s LEFT JOIN session se ON se.id = s.session_id
 WHERE s.record_id = %(id)s AND s.workspace_id = %(workspace)s AND s.at < %(before)s
 ORDER BY s.at DESC, s.recall_id LIMIT %(limit)s"""

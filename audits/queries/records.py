@@ -26,10 +26,12 @@ PAGE = 50
 QUICK_CAP = 1_000  # counted with the page; the exact count comes after it
 FOUND_CAP = 10_000  # a search looks at its newest matches; the page says when there are more
 
-ROW = """SELECT r.id, r.partition_id, p.name AS partition, r.subject, r.predicate, r.value, r.content,
+ROW = """SELECT r.id, r.partition_id, p.name AS partition, r.subject, r.predicate, r.value,
+    r.content,
     r.status, r.hold_reason, r.confidence, r.recorded_at, r.valid_from, r.valid_until, r.recheck_at,
     r.unlisted_at, r.session_id, se.external_id AS session, so.name AS source, r.tags, r.derived,
-    r.version, coalesce(t.seen_count, 1) AS seen_count, coalesce(t.last_seen, r.last_seen) AS last_seen,
+    r.version, coalesce(t.seen_count, 1) AS seen_count, coalesce(t.last_seen,
+    r.last_seen) AS last_seen,
     se.suspended_at IS NOT NULL OR so.suspended_at IS NOT NULL AS suspended
 FROM page JOIN memory_record r ON r.id = page.id
 JOIN partition p ON p.id = r.partition_id
@@ -119,7 +121,10 @@ def _ids(
     source = "memory_record r"
     key = "r.id"
     if wanted.text is not None or wanted.tag is not None:
-        source = "memconsole_search(%(terms)s, %(tag)s, %(found)s) AS found (id) JOIN memory_record r USING (id)"
+        source = (
+            "memconsole_search(%(terms)s, %(tag)s, %(found)s) AS found (id)"
+            " JOIN memory_record r USING (id)"
+        )
         values |= {
             "terms": list(query_terms(wanted.text)) if wanted.text else None,
             "tag": wanted.tag,
@@ -168,11 +173,14 @@ def known_predicates(workspace_id: UUID, *, most: int = 200) -> Sequence[str]:
     with connection.cursor() as cur:
         cur.execute(
             """WITH RECURSIVE found AS (
-                   (SELECT predicate, 1 AS place FROM memory_record WHERE workspace_id = %(workspace)s
+                   (SELECT predicate, 1 AS place FROM memory_record
+                   WHERE workspace_id = %(workspace)s
                     ORDER BY predicate LIMIT 1)
                    UNION ALL
-                   SELECT (SELECT r.predicate FROM memory_record r WHERE r.workspace_id = %(workspace)s
-                             AND r.predicate > found.predicate ORDER BY r.predicate LIMIT 1), place + 1
+                   SELECT (SELECT r.predicate FROM memory_record r
+                   WHERE r.workspace_id = %(workspace)s
+                             AND r.predicate > found.predicate ORDER BY r.predicate LIMIT 1),
+                             place + 1
                    FROM found WHERE found.predicate IS NOT NULL AND place < %(most)s)
                SELECT predicate FROM found WHERE predicate IS NOT NULL ORDER BY predicate""",
             {"workspace": workspace_id, "most": most},

@@ -21,19 +21,25 @@ PAGE = 50
 SAMPLED = 200  # a session's newest facts, of which the list tells predicates and serves
 EXPOSED_CAP = 50_000
 
-ROW = """SELECT s.id, s.external_id AS session, s.synthesised, s.agent, s.extracted_by, s.partition_id,
-    p.name AS partition, s.first_write_at, coalesce(t.last_write_at, s.first_write_at) AS last_write_at,
+ROW = """SELECT s.id, s.external_id AS session, s.synthesised, s.agent, s.extracted_by,
+    s.partition_id,
+    p.name AS partition, s.first_write_at, coalesce(t.last_write_at,
+    s.first_write_at) AS last_write_at,
     s.suspended_at, s.suspended_by, s.suspended_reason, coalesce(t.writes, 0) AS writes,
-    coalesce(t.added, 0) AS added, coalesce(t.reinforced, 0) AS reinforced, coalesce(t.updated, 0) AS updated,
-    coalesce(t.contested, 0) AS contested, coalesce(t.echoed, 0) AS echoed, coalesce(t.late, 0) AS late,
+    coalesce(t.added, 0) AS added, coalesce(t.reinforced, 0) AS reinforced, coalesce(t.updated,
+    0) AS updated,
+    coalesce(t.contested, 0) AS contested, coalesce(t.echoed, 0) AS echoed, coalesce(t.late,
+    0) AS late,
     coalesce(t.fenced, 0) AS fenced, coalesce(t.quarantined, 0) AS quarantined,
     coalesce(t.rejected, 0) AS rejected,
-    (coalesce(t.quarantined, 0) + coalesce(t.contested, 0))::float / nullif(t.writes, 0) AS held_share,
+    (coalesce(t.quarantined, 0) + coalesce(t.contested, 0))::float / nullif(t.writes,
+    0) AS held_share,
     coalesce(t.rejected, 0)::float / nullif(t.writes, 0) AS rejected_share
 """
 HELD_SHARE = "(t.quarantined + t.contested) >= %(held)s * t.writes"
 
-SAMPLE = f"""SELECT s.id, count(DISTINCT r.predicate), count(r.id), coalesce(sum(v.serves), 0)::bigint
+SAMPLE = f"""SELECT s.id, count(DISTINCT r.predicate), count(r.id), coalesce(sum(v.serves),
+    0)::bigint
 FROM unnest(%(ids)s::uuid[]) AS s (id)
 LEFT JOIN LATERAL (SELECT record_id FROM claim WHERE session_id = s.id
                    ORDER BY record_id DESC LIMIT {SAMPLED}) c ON true
@@ -53,7 +59,8 @@ SELECT count(DISTINCT m.record_id), count(DISTINCT v.record_id), count(v.record_
     count(DISTINCT v.session_id), max(v.at)
 FROM mine m LEFT JOIN serve v ON v.record_id = m.record_id AND v.workspace_id = %(workspace)s"""
 
-EVENTS = """SELECT e.id, e.at, e.action, e.outcome, e.actor_kind, e.actor, e.role, e.session_id, e.reason,
+EVENTS = """SELECT e.id, e.at, e.action, e.outcome, e.actor_kind, e.actor, e.role, e.session_id,
+    e.reason,
     e.request_id, e.count, e.details, e.target_kind, e.target_id, NULL AS position
 FROM event e WHERE e.session_id = %(id)s AND e.workspace_id = %(workspace)s AND e.id < %(before)s
 ORDER BY e.id DESC LIMIT %(limit)s"""

@@ -15,15 +15,19 @@ SEEN_CAP = 1_000
 TOUCHED_CAP = 100_000
 LISTED = 500
 
-KEYS = """SELECT id, name, prefix, scopes, partition_name, created_at, created_by, last_used_at, expires_at,
+KEYS = """SELECT id, name, prefix, scopes, partition_name, created_at, created_by, last_used_at,
+    expires_at,
     revoked_at, revoked_by, expires_at <= now() AS is_expired
-FROM api_key WHERE workspace_id = %(workspace)s ORDER BY revoked_at IS NOT NULL, id DESC LIMIT %(most)s"""
+FROM api_key WHERE workspace_id = %(workspace)s ORDER BY revoked_at IS NOT NULL, id DESC
+    LIMIT %(most)s"""
 
-MEMBERS = """SELECT m.user_id, u.username, m.role, m.created_at, m.created_by, u.last_login, u.is_active
+MEMBERS = """SELECT m.user_id, u.username, m.role, m.created_at, m.created_by, u.last_login,
+    u.is_active
 FROM membership m JOIN audits_user u ON u.id = m.user_id
 WHERE m.workspace_id = %(workspace)s AND m.removed_at IS NULL ORDER BY u.username LIMIT %(most)s"""
 
-INVITATIONS = """SELECT id, invited, role, created_at, created_by, expires_at, accepted_at, accepted_by,
+INVITATIONS = """SELECT id, invited, role, created_at, created_by, expires_at, accepted_at,
+    accepted_by,
     revoked_at, expires_at <= now() AS is_expired
 FROM invitation WHERE workspace_id = %(workspace)s ORDER BY created_at DESC LIMIT 50"""
 
@@ -38,18 +42,23 @@ POLICIES = """WITH RECURSIVE seen AS (
 named AS (
     SELECT predicate FROM seen WHERE predicate IS NOT NULL
     UNION
-    SELECT predicate FROM predicate_policy WHERE workspace_id = %(workspace)s AND retired_at IS NULL)
-SELECT n.predicate, y.version, y.cardinality, y.normaliser, y.ttl_days, y.half_life_days, y.immutable,
-    y.protected, y.sensitive, y.needs_review, y.time_series, y.description, y.created_at, y.created_by,
+    SELECT predicate FROM predicate_policy WHERE workspace_id = %(workspace)s
+    AND retired_at IS NULL)
+SELECT n.predicate, y.version, y.cardinality, y.normaliser, y.ttl_days, y.half_life_days,
+    y.immutable,
+    y.protected, y.sensitive, y.needs_review, y.time_series, y.description,
+    y.created_at, y.created_by,
     (SELECT count(*) FROM (SELECT 1 FROM memory_record r WHERE r.workspace_id = %(workspace)s
         AND r.predicate = n.predicate AND r.status = 'active' LIMIT %(cap)s + 1) AS one) AS active,
     (SELECT count(*) FROM (SELECT 1 FROM memory_record r WHERE r.workspace_id = %(workspace)s
-        AND r.predicate = n.predicate AND r.status = 'quarantined' LIMIT %(cap)s + 1) AS one) AS held
+        AND r.predicate = n.predicate AND r.status = 'quarantined'
+        LIMIT %(cap)s + 1) AS one) AS held
 FROM named n LEFT JOIN predicate_policy y
     ON y.workspace_id = %(workspace)s AND y.predicate = n.predicate AND y.retired_at IS NULL
 ORDER BY y.version IS NOT NULL, n.predicate"""
 
-VERSIONS = """SELECT version, cardinality, normaliser, ttl_days, half_life_days, reason, created_by, created_at,
+VERSIONS = """SELECT version, cardinality, normaliser, ttl_days, half_life_days, reason,
+    created_by, created_at,
     retired_at
 FROM predicate_policy WHERE workspace_id = %(workspace)s AND predicate = %(predicate)s
 ORDER BY version DESC LIMIT 50"""
@@ -60,7 +69,8 @@ TOUCHED = """SELECT count(*) AS facts, count(*) FILTER (WHERE status = 'active')
     count(DISTINCT slot_id) AS slots
 FROM (SELECT status, slot_id, row_number() OVER (PARTITION BY slot_id, status) AS nth FROM (
     SELECT status, slot_id FROM memory_record WHERE workspace_id = %(workspace)s
-      AND predicate = %(predicate)s AND status IN ('active', 'quarantined') LIMIT %(most)s) AS one) AS two"""
+      AND predicate = %(predicate)s AND status IN ('active', 'quarantined')
+      LIMIT %(most)s) AS one) AS two"""
 
 VALUES = """SELECT value, count(*) AS records FROM (
     SELECT value FROM memory_record WHERE workspace_id = %(workspace)s AND predicate = %(predicate)s

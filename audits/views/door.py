@@ -40,7 +40,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
                 user = doors.log_in(
                     request, form.cleaned_data["username"], form.cleaned_data["password"]
                 )
-            except doors.TooManyAttempts as error:
+            except doors.TooManyAttemptsError as error:
                 status = 429
                 form.add_error(None, f"Too many failed attempts. Try again in {age(error.wait)}.")
             else:

@@ -11,20 +11,20 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from audits.access import Refused
+from audits.access import RefusedError
 from audits.domain.roles import MEANINGS, roles_with
-from audits.views.pages import TooSlow, frame, is_partial
+from audits.views.pages import TooSlowError, frame, is_partial
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Say which role would be needed."""
-    if isinstance(exception, TooSlow):
+    if isinstance(exception, TooSlowError):
         return too_slow(request)
     context: dict[str, Any] = {
         "title": "You may not do this here",
         "text": "Your role in this workspace does not allow it.",
     }
-    if isinstance(exception, Refused):
+    if isinstance(exception, RefusedError):
         roles = ", ".join(roles_with(exception.permission))
         context["text"] = (
             f"This needs the right to \u201c{MEANINGS[exception.permission].lower()}\u201d,"

@@ -1,4 +1,4 @@
-"""The overview: is memory safe right now, and are we keeping up? And the way in for a new workspace."""
+"""The overview: what there is, what waits, whether it is sound; and how to begin."""
 
 from __future__ import annotations
 

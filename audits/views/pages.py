@@ -22,7 +22,6 @@ from psycopg.errors import QueryCanceled
 from audits.access import ConsoleRequest, Place
 from audits.domain import shortcuts
 from audits.domain.roles import Permission
-from audits.models import User
 from audits.queries.shell import Shell, bound_statements, load_shell
 from records.scope import workspace_scope
 
@@ -51,7 +50,7 @@ NAV: tuple[NavItem, ...] = (
 )
 
 
-class TooSlow(PermissionDenied):
+class TooSlowError(PermissionDenied):
     """A page's query took longer than anybody should wait; the filters were too broad.
 
     A kind of PermissionDenied, because Django hands that one to a handler of
@@ -71,7 +70,7 @@ def reading(request: ConsoleRequest) -> Iterator[None]:
             yield
     except Exception as error:
         if isinstance(error.__cause__, QueryCanceled) or isinstance(error, QueryCanceled):
-            raise TooSlow from error
+            raise TooSlowError from error
         raise
 
 
@@ -123,7 +122,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     user = request.user if hasattr(request, "user") and request.user.is_authenticated else None
     here: Place | None = getattr(request, "here", None)
     shell: Shell | None = getattr(request, "shell", None)
-    remap = cast(User, user).remap if user else {}
+    remap = user.remap if user else {}
     return {
         "here": here,
         "places": getattr(request, "places", ()),
@@ -146,7 +145,7 @@ def url(request: ConsoleRequest, name: str, *args: object, query: str = "") -> s
 def _nav(request: HttpRequest, here: Place, shell: Shell | None) -> list[dict[str, Any]]:
     """Return the groups of pages that this person may open, with capped counts."""
     match = request.resolver_match
-    current = match.url_name if match else ""
+    current = (match.url_name if match else "") or ""
     groups: dict[str, list[dict[str, Any]]] = {}
     for item in NAV:
         if not here.may(item.permission):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
@@ -25,7 +26,7 @@ from records.items import Conflict, NotFound
 def list_people(request: ConsoleRequest) -> HttpResponse:
     """Show who works here, who is invited, and the table of roles."""
     with reading(request):
-        context = {
+        context: dict[str, Any] = {
             "members": queries.list_members(request.here.id),
             "invitations": queries.list_invitations(request.here.id),
         }

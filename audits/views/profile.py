@@ -90,7 +90,7 @@ def _show(
     status: int = 200,
     errors: dict[str, str] | None = None,
     given: dict[str, str] | None = None,
-    password_form: PasswordChangeForm[User] | None = None,
+    password_form: PasswordChangeForm | None = None,
 ) -> HttpResponse:
     user = cast(User, request.user)
     keys = shortcuts.keymap(user.remap) | (given or {})

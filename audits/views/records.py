@@ -16,6 +16,7 @@ from audits.forms.records import CHOICES, TEXT_LIMIT, Asked, read_filters
 from audits.models import SavedView
 from audits.queries import records as queries
 from audits.queries.jump import find_target
+from audits.queries.overview import COUNT_CAP
 from audits.views.pages import is_partial, reading, show, url
 from records.cursors import Page
 from records.items import BadRequest
@@ -66,7 +67,7 @@ def count_records(request: ConsoleRequest) -> HttpResponse:
             request.GET, access=request.access, book=book(request.access.workspace_id)
         )
         count = queries.count_records(asked.wanted, workspace_id=request.here.id)
-    context = {"count": count, "cap": queries.COUNT_CAP, "query": urlencode(asked.values)}
+    context = {"count": count, "cap": COUNT_CAP, "query": urlencode(asked.values)}
     template = "records/_records_count.html" if is_partial(request) else "records/count.html"
     return show(request, template, context)
 

@@ -1,4 +1,4 @@
-"""What people do to a session: suspend and release in one confirmation, evict after a preview, undo.
+"""What people do to a session: suspend, release, evict after a preview, undo.
 
 Owns the way from a form to ``records.curate`` and ``audits.evictions``.
 """

@@ -1,4 +1,4 @@
-"""The session list and the session page: which session looks wrong, and what did it write?"""
+"""The session list and the session page: which looks wrong, and what it wrote."""
 
 from __future__ import annotations
 

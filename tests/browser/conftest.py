@@ -133,5 +133,5 @@ def watch(window: Window) -> None:
     window.page.on("pageerror", lambda error: window.faults.append(f"script error: {error}"))
     window.page.add_init_script(
         """document.addEventListener("securitypolicyviolation", (event) =>
-             console.error(`policy violated: ${event.violatedDirective} by ${event.blockedURI}`));"""
+             console.error("policy violated:", event.violatedDirective, event.blockedURI));"""
     )

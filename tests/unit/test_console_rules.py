@@ -60,7 +60,8 @@ def test_remapped_key_replaces_the_default_and_a_taken_one_is_refused() -> None:
 
 def test_two_acts_may_swap_their_keys() -> None:
     chosen, errors = shortcuts.check_remap({"approve": "r", "reject": "a"})
-    assert errors == {} and chosen == {"approve": "r", "reject": "a"}
+    assert errors == {}
+    assert chosen == {"approve": "r", "reject": "a"}
 
 
 @given(st.dictionaries(st.sampled_from([s.id for s in shortcuts.SHORTCUTS]), st.text(max_size=4)))

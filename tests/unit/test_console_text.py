@@ -68,18 +68,15 @@ def test_hidden_characters_are_named_and_runs_are_counted() -> None:
 
 
 def test_what_real_spelling_needs_is_text() -> None:
-    assert (
-        labels(
-            "\U0001f468\u200d\U0001f469\u200d\U0001f467 and \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
-        )
-        == []
-    )
+    assert labels("\U0001f468\u200d\U0001f469\u200d\U0001f467 is one family") == []
+    assert labels("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645") == []
 
 
 def test_towers_of_marks_are_cut_down() -> None:
     tower = "Z" + "\u0301\u0302\u0303\u0304\u0305\u0306\u0307"
     shown = "".join(one.text for one in pieces(tower) if not one.label)
-    assert len(shown) == 1 + MARKS_LIMIT and labels(tower) == ["3 combining marks"]
+    assert len(shown) == 1 + MARKS_LIMIT
+    assert labels(tower) == ["3 combining marks"]
 
 
 @given(st.text(max_size=60), st.text(max_size=60))

@@ -1,9 +1,8 @@
-"""People of fresh workspaces at a browser that runs no script: Django's client, every middleware."""
+"""People of fresh workspaces at a browser without scripts: Django's client, every middleware."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html.parser import HTMLParser
@@ -79,10 +78,9 @@ def put(access: Access, value: str = "Acme", **more: Any) -> Written:
 
 
 @pytest.fixture(autouse=True)
-def _fresh_denials() -> Iterator[None]:
+def _fresh_denials() -> None:
     """Let every test see its own refusals: the same one again within a minute is only counted."""
     denials._seen.clear()
-    yield
 
 
 @pytest.fixture

@@ -103,7 +103,8 @@ def test_route_opens_to_the_roles_that_have_its_permission_and_to_nobody_else(
     path, access = path_of(pattern, place), place["access"]
     permission = permission_of(pattern)
     out = ask(Client(), method, access, path)
-    assert out.status_code == 302 and out.headers["Location"].startswith("/login")
+    assert out.status_code == 302
+    assert out.headers["Location"].startswith("/login")
     foreign = ask(place["stranger"].client, method, access, path)
     unknown = ask(place["stranger"].client, method, make_unknown(), path)
     assert (foreign.status_code, unknown.status_code) == (404, 404)

@@ -1,7 +1,8 @@
 """Make the first administrator of the console, once.
 
-Owns the first account only; people after that are made in the console. The
-password is shown here and nowhere else, and is kept hashed.
+Owns the first account only; people after that are invited in the console. The
+password is shown here and nowhere else, and is kept hashed. Safe to repeat:
+a later start changes no password, and gives back no membership that was taken.
 """
 
 from __future__ import annotations
@@ -12,9 +13,14 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 
+from audits import people
+from audits.access import actor_of
+from audits.domain.roles import Role
 from audits.models import User
+from records.access import Access
+from records.workspaces import DEFAULT_NAME, find_workspace
 
 PASSWORD_VARIABLE = "MEMCONSOLE_ADMIN_PASSWORD"  # noqa: S105 (the variable's name)
 
@@ -43,8 +49,19 @@ class Command(BaseCommand):
     def _create(self, username: str, given: str) -> None:
         password = given or secrets.token_urlsafe(12)
         try:
-            User.objects.create_superuser(username, "", password)
+            with transaction.atomic():
+                user = User.objects.create_superuser(username, "", password)
+                join_first_workspace(user)
         except IntegrityError:
             return  # another process was first, and has shown its password
         shown = f"the one in {PASSWORD_VARIABLE}" if given else f"{password}  (shown only now)"
         self.stdout.write(f"Administrator: {username}   Password: {shown}")
+
+
+def join_first_workspace(user: User) -> None:
+    """Make the person a member of the first workspace, where there is one already."""
+    workspace_id = find_workspace(DEFAULT_NAME)
+    if workspace_id is None:
+        return
+    access = Access(workspace_id, actor_of(user), workspace=DEFAULT_NAME)
+    people.add_member(user, Role.ADMINISTRATOR, access=access)
