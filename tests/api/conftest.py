@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
-from django.http import HttpResponse
 from django.test import Client
 
 from records import keys
@@ -99,7 +98,7 @@ def stranger() -> Agent:
     return make_agent()
 
 
-def error(response: HttpResponse, status: int, code: str) -> dict[str, Any]:
+def error(response: Any, status: int, code: str) -> dict[str, Any]:
     """Assert that the answer is this error in the one shape, and return the error."""
     assert response.status_code == status, response.content
     assert response.headers["Content-Type"] == "application/json"

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from pydantic import BaseModel
 
 from records.access import Scope
 from records.schemas.history import (
@@ -20,7 +21,7 @@ from records.schemas.history import (
 from tests.api.conftest import Agent, anonymous, error
 
 TRAILS = ["", "/chain", "/claims", "/events"]
-MODELS = {
+MODELS: dict[str, type[BaseModel]] = {
     "": MemoryAnswer,
     "/chain": MemoryPage,
     "/claims": ClaimPage,

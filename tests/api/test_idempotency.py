@@ -151,7 +151,7 @@ def test_a_second_request_waits_only_so_long(agent: Agent, monkeypatch: pytest.M
 def test_an_answer_is_forgotten_after_a_day(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     agent.post("memories", FACT, Idempotency_Key="k1")
     tomorrow = timezone.now() + timedelta(hours=25)
-    monkeypatch.setattr(idempotency.timezone, "now", lambda: tomorrow)
+    monkeypatch.setattr(timezone, "now", lambda: tomorrow)
     again = agent.post("memories", FACT, Idempotency_Key="k1")
     assert again.json()["decision"] == "reinforced"
     assert idempotency.purge(agent.access.workspace_id, now=tomorrow) == 0

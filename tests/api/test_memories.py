@@ -162,7 +162,8 @@ def test_limits_of_a_batch_are_named(agent: Agent) -> None:
     assert found["fields"][0]["limit"] == BATCH_LIMIT
     found = error(agent.raw("post", "memories/batch", b" " * (BODY_LIMIT + 1)), 413, "too_large")
     assert found["fields"][0]["limit"] == BODY_LIMIT
-    for wrong in ({}, {"items": {}}, {"items": None}, {"items": [], "more": 1}):
+    bodies: list[dict[str, Any]] = [{}, {"items": {}}, {"items": None}, {"items": [], "more": 1}]
+    for wrong in bodies:
         error(agent.post("memories/batch", wrong), 422, "invalid")
     assert agent.post("memories/batch", {"items": []}).json()["results"] == []
 
