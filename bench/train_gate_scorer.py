@@ -28,7 +28,7 @@ STEPS = 40
 RATE = 0.3
 RIDGE = 2e-4
 POSITIVE_SHARE = 0.5  # both labels weigh the same, however many rows they have
-ALARMS_ALONE = 0.0008  # share of left-out good rows that the scorer alone may hold
+ALARMS_ALONE = 0.0003  # share of left-out good rows that the scorer alone may hold
 ALARMS_LEAN = 0.02  # share of left-out good rows that reach the tie-breaker's mark
 UNREADABLE = ("very_long", "secret", "encoded")  # their characters say nothing about wording
 WORKPLACE_SKIPPED = gate_rows.WORKPLACE  # labelled as facts, yet half of them are orders
@@ -88,8 +88,8 @@ def train(rows: Sequence[Sample]) -> tuple[Floats, float]:
     for _ in range(STEPS):
         total = np.add.reduceat(weights[index], starts) * scale + bias
         error = (1.0 / (1.0 + np.exp(-np.clip(total, -30, 30))) - labels) * importance / len(rows)
-        slope = np.bincount(index, weights=np.repeat(error * scale, sizes), minlength=1 << BITS)
-        slope = slope + RIDGE * weights / len(rows) * 100
+        pull = np.bincount(index, weights=np.repeat(error * scale, sizes), minlength=1 << BITS)
+        slope: Floats = pull + RIDGE * weights / len(rows) * 100
         squares += slope**2
         weights -= RATE * slope / np.sqrt(squares)
         bias_slope = float(error.sum())
@@ -155,7 +155,7 @@ def main() -> None:
     weights_by_source = left_out_weights(rows)
     scores = left_out_scores(rows, weights_by_source)
     bad = np.array([row.bad for row in rows])
-    hold_at = max(0.9, _threshold(scores[~bad], ALARMS_ALONE))
+    hold_at = max(0.97, _threshold(scores[~bad], ALARMS_ALONE))
     lean_at = max(0.5, _threshold(scores[~bad], ALARMS_LEAN))
     by_source = left_out_gate(rows, weights_by_source, hold_at=hold_at, lean_at=lean_at)
     for source, counts in by_source.items():
