@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from records.embeddings import CALLER_LIMIT
 from records.items import (
     CLOCK_SKEW_SECONDS,
     CONTENT_LIMIT,
@@ -31,9 +33,9 @@ from records.items import (
     WriteItem,
 )
 
+LARGEST = sys.float_info.max
 EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
 LATEST = datetime(9999, 12, 30, tzinfo=UTC)
-DIMENSIONS_LIMIT = 1_300  # half-precision numbers that still fit an index entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,21 +199,21 @@ class _Checker:
         if isinstance(value, str) or not isinstance(value, Sequence) or not value:
             self.fail("embedding", "must be a list of numbers", code="type")
             return None
-        if len(value) > DIMENSIONS_LIMIT:
+        if len(value) > CALLER_LIMIT:
             self.fail(
                 "embedding",
-                f"has {len(value):,} dimensions; at most {DIMENSIONS_LIMIT:,}",
+                f"has {len(value):,} dimensions; at most {CALLER_LIMIT:,}",
                 code="too_long",
-                limit=DIMENSIONS_LIMIT,
+                limit=CALLER_LIMIT,
             )
             return None
         for number in value:
             if isinstance(number, bool) or not isinstance(number, int | float):
                 self.fail("embedding", "must be a list of numbers", code="type")
                 return None
-            # Beyond this a half-precision number is infinite.
-            if not math.isfinite(number) or abs(number) > 65_504:
-                self.fail("embedding", "holds a number that is not finite in half precision")
+            # Compared and not converted: an integer may be too large for a float.
+            if not -LARGEST <= number <= LARGEST:
+                self.fail("embedding", "holds a number that is not finite")
                 return None
         if not any(abs(number) > 1e-7 for number in value):
             self.fail("embedding", "is all zeros: it has no direction")
@@ -292,8 +294,6 @@ def render(subject: str, predicate: str, value: str) -> str:
 
 def _says_something(text: str) -> bool:
     """Whether a text has a visible character: blanks and invisible ones say nothing."""
-    return (
-        text.isascii()
-        and bool(text)
-        or any(unicodedata.category(char) not in ("Cf", "Zs", "Cc", "Mn") for char in text)
+    return (text.isascii() and bool(text)) or any(
+        unicodedata.category(char) not in ("Cf", "Zs", "Cc", "Mn") for char in text
     )

@@ -71,8 +71,8 @@ def caller_vectors(vectors: Sequence[Sequence[float]], *, workspace_id: UUID) ->
     model = caller_model(workspace_id, len(vectors[0]))
     try:
         matrix = np.array(vectors, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise _bad("must be a list of numbers") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _bad("must be a list of finite numbers") from error
     if not np.isfinite(matrix).all():
         raise _bad("must have finite numbers only")
     largest = np.abs(matrix).max(axis=1, keepdims=True)

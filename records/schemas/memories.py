@@ -87,7 +87,7 @@ class Fact(Sent):
     )
     metadata: JsonObject | None = Field(None, description="At most 8 KB of JSON")
     embedding: list[float] | None = Field(
-        None, description="The caller's own vector, at most 1,300 numbers"
+        None, description="The caller's own vector, at most 4,096 numbers"
     )
 
 

@@ -194,7 +194,8 @@ def test_another_workspaces_models_are_not_seen(access: Access) -> None:
 
 
 @pytest.mark.parametrize(
-    "vectors", [[[1.0, math.nan]], [[math.inf, 1.0]], [[0.0, 0.0]], [[]], [[1.0] * 4_097]]
+    "vectors",
+    [[[1.0, math.nan]], [[10**400, 1]], [[math.inf, 1.0]], [[0.0, 0.0]], [[]], [[1.0] * 4_097]],
 )
 def test_a_bad_vector_is_refused_by_name(access: Access, vectors: list[list[float]]) -> None:
     with pytest.raises(BadRequest) as caught:
