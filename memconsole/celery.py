@@ -11,6 +11,7 @@ import signal
 import warnings
 from typing import Any
 
+from billiard import current_process
 from celery import Celery
 from celery.exceptions import SecurityWarning
 from celery.signals import setup_logging, worker_process_init
@@ -60,4 +61,4 @@ def _use_our_logging(**_: Any) -> None:
 @worker_process_init.connect
 def _end_with_worker(**_: Any) -> None:
     """End a pool process with its worker, also after kill -9."""
-    die_with_parent(signal.SIGKILL)
+    die_with_parent(signal.SIGKILL, parent=getattr(current_process(), "_parent_pid", None))

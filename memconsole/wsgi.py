@@ -1,5 +1,6 @@
 """The WSGI application that the web server loads, once in each of its processes."""
 
+import multiprocessing
 import os
 import signal
 
@@ -7,7 +8,8 @@ from memconsole.embedded.leash import die_with_parent
 
 if os.environ.get("MEMCONSOLE_PROCESS") == "web":
     # A worker of a killed web server would keep the port.
-    die_with_parent()
+    parent = multiprocessing.parent_process()
+    die_with_parent(parent=parent.pid if parent else None)
     # Until it serves, a worker still has its parent's handler, which only takes note:
     # asked to stop while loading, it would go on for ever.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 CODE = Path(__file__).resolve().parent.parent.parent
 
+HOLDER_VARIABLE = "MEMCONSOLE_HOLDER"
 PLAIN_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LC_ALL", "TZ")
 
 PR_SET_PDEATHSIG = 1
@@ -79,11 +80,13 @@ def command(
     account: str | None = None,
     search_everywhere: bool = False,
     bare: bool = False,
+    holds: bool = False,
 ) -> list[str]:
     """Return the command line that runs ``words`` on a leash, to be run in ``environment()``.
 
     The parent's death sends ``stop_signal``; with None the process may outlive it.
     ``bare`` hides our environment, which holds secrets that a server needs not know.
+    ``holds`` makes the process the holder of whatever leashed process it starts itself.
     """
     prefix = [sys.executable, "-m", "memconsole.embedded.leash"]
     if stop_signal is not None:
@@ -94,13 +97,20 @@ def command(
         prefix += ["--search-everywhere"]
     if bare:
         prefix += ["--bare"]
+    if holds:
+        prefix += ["--holds"]
     return [*prefix, "--", *words]
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """Return this process's environment with the code importable from any folder."""
+    """Return the environment for a process on a leash that this process starts.
+
+    The code is importable from any folder, and the process knows who holds it:
+    a holder that died before the leash was on is noticed.
+    """
     path = os.pathsep.join(filter(None, (str(CODE), os.environ.get("PYTHONPATH"))))
-    return {**os.environ, "PYTHONPATH": path, **changes}
+    held = {"PYTHONPATH": path, HOLDER_VARIABLE: str(os.getpid())}
+    return {**os.environ, **held, **changes}
 
 
 class _CapabilityHeader(ctypes.Structure):
@@ -137,14 +147,17 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--account")
     parser.add_argument("--search-everywhere", action="store_true")
     parser.add_argument("--bare", action="store_true")
+    parser.add_argument("--holds", action="store_true")
     parser.add_argument("words", nargs="+")
     options = parser.parse_args(arguments)
-    parent = os.getppid()
+    holder = int(os.environ.pop(HOLDER_VARIABLE, os.getppid()))
+    if options.holds:
+        os.environ[HOLDER_VARIABLE] = str(os.getpid())
     if options.account:
         become(pwd.getpwnam(options.account), search_everywhere=options.search_everywhere)
     # After the change of account, which would clear it.
     if options.signal:
-        die_with_parent(signal.Signals[f"SIG{options.signal}"], parent=parent)
+        die_with_parent(signal.Signals[f"SIG{options.signal}"], parent=holder)
     kept = {name: os.environ[name] for name in PLAIN_VARIABLES if name in os.environ}
     os.execve(options.words[0], options.words, kept if options.bare else dict(os.environ))
 

@@ -227,8 +227,9 @@ def _reason(errors: str) -> str:
 
 def _celery(*arguments: str) -> list[str]:
     words = [sys.executable, "-m", "celery", "--app", "memconsole.celery", "--quiet"]
-    # Nobody would be left to end a worker that waits for its task: stop at once.
-    return leash.command([*words, *arguments, "--loglevel", "INFO"], stop_signal="QUIT")
+    # Nobody would be left to end a worker that waits for its task, or for a broker
+    # that is gone as well. PostgreSQL knows what it was doing.
+    return leash.command([*words, *arguments, "--loglevel", "INFO"], stop_signal="KILL")
 
 
 def _require_all(supervisor: Supervisor, *, patient: bool) -> None:

@@ -69,7 +69,7 @@ class Supervisor:
         path.chmod(0o600)
         words = [sys.executable, "-m", "supervisor.supervisord", "-n", "-c", str(path)]
         self.process = subprocess.Popen(
-            leash.command(words),
+            leash.command(words, holds=True),
             env={k: v for k, v in leash.environment().items() if k not in PRIVATE_VARIABLES},
             cwd=leash.CODE,
             stdin=subprocess.DEVNULL,

@@ -44,7 +44,9 @@ def test_a_whole_life(tmp_path: Path) -> None:
         first.wait_until_gone(seconds=1)
 
     with Instance(home) as again:
-        assert again.start().wait_until_ready() < 15
+        # Others may be using this machine as well: count our share of it.
+        crowd = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+        assert again.start().wait_until_ready() < 15 * crowd
         assert "Password" not in again.output()
         with Postgres(DataHome(home)).connect("memconsole") as connection:
             assert connection.execute("SELECT username FROM audits_user").fetchall() == [("admin",)]

@@ -47,6 +47,25 @@ def test_a_parent_that_is_already_gone_ends_the_process() -> None:
     assert orphan.stdout == b""
 
 
+def test_a_holder_that_died_before_the_leash_was_on_is_noticed() -> None:
+    words = leash.command([sys.executable, "-c", "print('survived')"])
+    environ = {**leash.environment(), leash.HOLDER_VARIABLE: "999999999"}
+    orphan = subprocess.run(words, cwd=CODE, env=environ, capture_output=True)
+    assert orphan.returncode == 1
+    assert orphan.stdout == b""
+
+
+def test_only_a_holder_holds_what_it_starts_itself() -> None:
+    show = [sys.executable, "-c", f"import os; print(os.environ.get({leash.HOLDER_VARIABLE!r}))"]
+    for holds, expected in ((True, True), (False, False)):
+        words = leash.command(show, holds=holds)
+        process = subprocess.Popen(
+            words, cwd=CODE, env=leash.environment(), stdout=subprocess.PIPE, text=True
+        )
+        output, _ = process.communicate()
+        assert (output.strip() == str(process.pid)) is expected
+
+
 def test_a_bare_process_sees_no_secrets() -> None:
     words = leash.command([sys.executable, "-c", "import os; print(sorted(os.environ))"], bare=True)
     environ = {**os.environ, "MEMCONSOLE_ADMIN_PASSWORD": "hunter2"}
