@@ -89,14 +89,18 @@ def draft(
     )
 
 
-def redact(one: Draft, *, access: Access) -> None:
-    """Put the masked texts in the place of those with a secret; identity follows the mask."""
+def redact(one: Draft, *, policies: PolicyBook, access: Access) -> None:
+    """Put the masked texts in the place of those with a secret; identity follows the mask.
+
+    The policy too: an unknown predicate's policy is named as the predicate was written.
+    """
     masked = {
         name: text
         for name, text in one.verdict.redacted.items()
         if name in ("subject", "predicate", "value", "content", "evidence")
     }
     one.shaped = replace(one.shaped, **masked, metadata={}, tags=(), embedding=None)
+    one.policy = policies.resolve(one.shaped.predicate)
     one.identity = _identify(one.shaped, one.policy, one.partition_id, access)
 
 

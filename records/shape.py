@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from records.domain import canonical
 from records.embeddings import CALLER_LIMIT
 from records.items import (
     CLOCK_SKEW_SECONDS,
@@ -36,6 +37,7 @@ from records.items import (
 LARGEST = sys.float_info.max
 EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
 LATEST = datetime(9999, 12, 30, tzinfo=UTC)
+LEAST_CONFIDENCE = 1e-30
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,8 @@ class _Checker:
         if not math.isfinite(value) or not 0 <= value <= 1:
             self.fail("confidence", "must be a number from 0 to 1", code="range", limit=1)
             return DEFAULT_CONFIDENCE
-        return float(value)
+        # Kept in four bytes, which refuse what is too near to zero for them.
+        return float(value) if value >= LEAST_CONFIDENCE else 0.0
 
     def tags(self, value: Any) -> tuple[str, ...]:
         if not value:
@@ -293,7 +296,9 @@ def render(subject: str, predicate: str, value: str) -> str:
 
 
 def _says_something(text: str) -> bool:
-    """Whether a text has a visible character: blanks and invisible ones say nothing."""
-    return (text.isascii() and bool(text)) or any(
+    """Whether a text has a visible character: blanks, fillers and invisible ones say nothing."""
+    if text.isascii():
+        return any("!" <= char <= "~" for char in text)
+    return bool(canonical.identifier(text)) and any(
         unicodedata.category(char) not in ("Cf", "Zs", "Cc", "Mn") for char in text
     )

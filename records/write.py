@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -22,13 +23,13 @@ from pgvector import HalfVector
 from records import embeddings, store
 from records.access import Access
 from records.domain import canonical
-from records.domain.facts import Cardinality, Fact, GateContext, Outcome, Status
-from records.domain.gate import Ruleset, check
+from records.domain.facts import Cardinality, Fact, Finding, GateContext, Outcome, Status
+from records.domain.gate import Ruleset, beside, check
 from records.domain.ledger import Ledger
 from records.drafts import Draft, draft, incoming, redact
 from records.fences import fence_key, keyed_fingerprint
-from records.items import NotFound, Refused, WriteItem, Written
-from records.policies import book
+from records.items import FieldError, NotFound, Refused, WriteItem, Written
+from records.policies import PolicyBook, book
 from records.queries import Row, cursor
 from records.rulesets import ruleset
 from records.saving import save, written
@@ -37,6 +38,9 @@ from records.shape import Shaped, shape
 
 log = logging.getLogger(__name__)
 
+NAMES = (
+    "partition", "session", "agent", "extracted_by", "source", "source_key", "external_id",
+)  # fmt: skip
 RECENT_TEXTS = 8  # how many of a session's last writes on a subject the gate reads joined
 RECENT_WINDOW = timedelta(hours=1)
 
@@ -71,6 +75,9 @@ def write_facts(
         if isinstance(found, tuple):
             results[place] = Refused(found)
             continue
+        if secret := _secret_names(found):
+            results[place] = Refused(secret)
+            continue
         if not access.reaches(found.partition):
             raise NotFound(f"partition {found.partition}")
         well_formed.append((place, found))
@@ -79,6 +86,15 @@ def write_facts(
         with partition_scope(access.workspace_id, partitions), cursor() as cur:
             _write(cur, well_formed, partitions, results, access, now, approved)
     return [one for one in results if one is not None]
+
+
+def _secret_names(shaped: Shaped) -> tuple[FieldError, ...]:
+    """Return an error for each name that holds a credential: a name cannot be masked."""
+    names = {name: getattr(shaped, name) for name in NAMES}
+    return tuple(
+        FieldError(field, f"holds what looks like a credential ({kind})", "secret")
+        for field, kind in beside.secret_names(names)
+    )
 
 
 def _write(
@@ -98,7 +114,7 @@ def _write(
     new_partitions = store.ensure_partitions(cur, access.workspace_id, partitions)
     _ensure_origins(cur, drafts, access)
     rules = ruleset(access.workspace_id)
-    _judge(cur, drafts, rules, new_partitions, access, now)
+    _judge(cur, drafts, rules, policies, new_partitions, access, now)
     _embed(cur, drafts, access)
     ledger = _load(cur, drafts, access, now)
     for one in drafts:
@@ -135,6 +151,7 @@ def _judge(
     cur: psycopg.Cursor[Row],
     drafts: Sequence[Draft],
     rules: Ruleset,
+    policies: PolicyBook,
     new_partitions: Sequence[UUID],
     access: Access,
     now: datetime,
@@ -143,6 +160,7 @@ def _judge(
     old = [d for d in drafts if d.partition_id not in new_partitions]
     recent, counts = _recent(cur, old, now)
     corroboration = _corroboration(cur, [d for d in old if d.policy.sensitive])
+    names: dict[tuple[str, str], tuple[Finding, ...]] = {}
     for one in drafts:
         shaped, view = one.shaped, one.source_view
         key = (one.session_id, one.identity.subject_key)
@@ -164,10 +182,34 @@ def _judge(
             ),
         )
         one.verdict = check(fact, context=context, policy=one.policy, ruleset=rules, now=now)
+        one.verdict = beside.add(one.verdict, _name_findings(one, names, context, rules, now))
+        one.verdict = beside.hide_secrets(one.verdict, shaped.tags, shaped.metadata)
         if one.verdict.redacted:
-            redact(one, access=access)
+            redact(one, policies=policies, access=access)
         recent[key].append(one.shaped.value)
         counts[one.session_id] += 1
+
+
+def _name_findings(
+    one: Draft,
+    known: dict[tuple[str, str], tuple[Finding, ...]],
+    context: GateContext,
+    rules: Ruleset,
+    now: datetime,
+) -> list[Finding]:
+    """Return what the gate says of the names that recall shows beside the fact."""
+    shown = {
+        "session": one.session_name,
+        "source": one.source,
+        "extracted_by": one.shaped.extracted_by,
+    }
+    found: list[Finding] = []
+    for key in shown.items():
+        if key not in known:
+            plain = replace(context, recent_texts=(), session_writes=0, corroborating_sessions=0)
+            known[key] = beside.read_name(*key, context=plain, ruleset=rules, now=now)
+        found += known[key]
+    return found
 
 
 def _recent(

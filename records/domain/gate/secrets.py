@@ -106,6 +106,11 @@ def find(text: str) -> list[Secret]:
     return _without_overlaps(found)
 
 
+def find_formats(text: str) -> list[Secret]:
+    """Return what has the format of a well-known credential: certain enough for a name."""
+    return _without_overlaps([hit for hit in _formats(text) if not _is_sample(text, hit)])
+
+
 def redact(text: str, secrets: list[Secret]) -> str:
     """Return the text with every secret replaced by the name of its kind."""
     parts: list[str] = []
