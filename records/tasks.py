@@ -21,6 +21,7 @@ from records.jobs.catalogue import Job
 from records.jobs.decay import update_age
 from records.jobs.freshness import update_freshness
 from records.jobs.partitions import keep_partitions
+from records.jobs.recast import bring_over
 from records.jobs.recover import watch
 from records.jobs.requests import forget_requests
 from records.jobs.rescan import rescan as rescan_records
@@ -81,6 +82,12 @@ def requests(workspace_id: str | None = None) -> None:
 def reembed(workspace_id: str | None = None) -> None:
     """Give records a vector of the model in use."""
     runs.perform_everywhere(catalogue.REEMBED, embed_again, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=catalogue.RECAST.task)
+def recast(workspace_id: str | None = None) -> None:
+    """Bring stored facts over to policies that were changed."""
+    runs.perform_everywhere(catalogue.RECAST, bring_over, workspace_id=_id(workspace_id))
 
 
 @shared_task(name=catalogue.PARTITIONS.task)

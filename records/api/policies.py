@@ -12,7 +12,7 @@ from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
-from records import policies
+from records import policies, recast
 from records.access import Access, Scope
 from records.api.answers import answer, endpoint
 from records.api.auth import access_of
@@ -29,6 +29,7 @@ from records.scope import workspace_scope
 
 router = Router(tags=["policies"])
 BOOLEANS = {"true": True, "false": False}
+RECAST_BATCHES = 25  # of slots, at once with the change
 SAME = "the live version says the same"
 PREVIEW = [parameter("preview", "Say what would change, and change nothing", type="boolean")]
 
@@ -91,6 +92,9 @@ def put_policy(request: HttpRequest, predicate: str) -> HttpResponse:
             )
     except IntegrityError as error:
         raise Problem(409, "Somebody else changed this policy meanwhile; look again.") from error
+    if changed["changed"]:
+        # The first batches at once; a job does the rest of a large store.
+        recast.apply(wanted.predicate, access=access, batches=RECAST_BATCHES)
     return answer(changed)
 
 
@@ -110,6 +114,7 @@ def _change(wanted: Policy, *, reason: str, is_preview: bool, access: Access) ->
         status__in=["active", "quarantined"],
     ).count()
     is_changed = bool(fields) and not is_preview
+    effect = recast.preview(wanted, access=access) if fields else recast.Effect()
     row = policies.change(wanted, reason=reason, access=access) if is_changed else live
     if is_changed and row is not None:
         row.refresh_from_db()
@@ -121,6 +126,11 @@ def _change(wanted: Policy, *, reason: str, is_preview: bool, access: Access) ->
         "preview": is_preview,
         "fields": fields,
         "facts": facts,
+        "superseded": effect.superseded,
+        "merged": effect.merged,
+        "expired": effect.expired,
+        "revived": effect.revived,
+        "is_partial": effect.is_partial,
         "policy": _body(row) if row is not None else None,
     }
 

@@ -83,6 +83,15 @@ REEMBED = register(
         timedelta(hours=1),
     )
 )
+RECAST = register(
+    Job(
+        "recast",
+        "Stored facts brought over to changed policies",
+        "records.recast",
+        timedelta(minutes=5),
+        carries=True,
+    )
+)
 PARTITIONS = register(
     Job(
         "partitions",

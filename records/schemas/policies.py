@@ -79,13 +79,21 @@ class PolicyList(Given):
 class PolicyChanged(ActAnswer):
     """What a change did, or with `preview=true` would do.
 
-    `facts` are the live and held facts of the predicate and its aliases: they
-    keep the policy of their time until they are written again.
+    `facts` are the live and held facts of the predicate and its aliases. The
+    effects are on those of the predicate: `superseded` give way because their
+    slot now holds one value, `merged` because another now says the same,
+    `expired` and `revived` change sides of now. `is_partial` when there are too
+    many to count.
     """
 
     preview: bool
     fields: list[str] = Field(description="What differs from the version before")
     facts: int
+    superseded: int = 0
+    merged: int = 0
+    expired: int = 0
+    revived: int = 0
+    is_partial: bool = False
     policy: PolicyAnswer | None = Field(
         description="The live version; null in the preview of a first one"
     )

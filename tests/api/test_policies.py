@@ -49,6 +49,17 @@ def test_a_change_is_a_new_version_and_takes_effect(agent: Agent) -> None:
     assert update["decision"] == "updated"
 
 
+def test_a_change_to_one_valued_is_counted_first_and_settles_what_is_stored(agent: Agent) -> None:
+    for value in ("Argo", "Beagle", "Cutty Sark"):
+        agent.write(predicate="vessel", value=value)
+    shown = agent.put("policies/vessel?preview=true", BODY).json()
+    assert (shown["facts"], shown["superseded"], shown["changed"]) == (3, 2, 0)
+    done = agent.put("policies/vessel", BODY).json()
+    assert (done["changed"], done["superseded"]) == (1, 2)
+    live = agent.get("memories?predicate=vessel").json()["items"]
+    assert [one["value"] for one in live] == ["Cutty Sark"]
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [
