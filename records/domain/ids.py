@@ -8,15 +8,32 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
+from threading import Lock
 from uuid import UUID
+
+RANDOM_BITS = 74
+_lock = Lock()
+_last = (-1, 0)  # the millisecond and the random part of the newest id
 
 
 def uuid7(now: datetime) -> UUID:
-    """Return a UUIDv7 for the aware instant ``now`` (millisecond resolution)."""
+    """Return a UUIDv7 for the aware instant ``now`` (millisecond resolution).
+
+    Within one millisecond a process's ids rise in the order they were made
+    (RFC 9562, 6.2, method 2): facts of one batch keep their order of arrival.
+    """
+    global _last
     millis = int(now.timestamp() * 1000) & 0xFFFFFFFFFFFF
-    rest = int.from_bytes(os.urandom(10), "big")
-    rand_a = rest >> 68
-    rand_b = rest & 0x3FFFFFFFFFFFFFFF
+    noise = os.urandom(10)
+    with _lock:
+        if millis == _last[0]:
+            random = _last[1] + 1 + int.from_bytes(noise[:4], "big")
+        else:
+            # The top bit starts clear, which leaves room to rise.
+            random = int.from_bytes(noise, "big") >> (80 - RANDOM_BITS + 1)
+        random &= (1 << RANDOM_BITS) - 1
+        _last = (millis, random)
+    rand_a, rand_b = random >> 62, random & 0x3FFFFFFFFFFFFFFF
     return UUID(int=(millis << 80) | (0x7 << 76) | (rand_a << 64) | (0x2 << 62) | rand_b)
 
 

@@ -21,3 +21,12 @@ def test_an_id_says_when_it_was_made(at: datetime) -> None:
 def test_other_ids_say_nothing() -> None:
     assert made_at(uuid4()) is None
     assert made_at(UUID("ffffffff-ffff-7fff-bfff-ffffffffffff")) is None
+
+
+def test_ids_of_one_millisecond_rise_in_the_order_they_were_made() -> None:
+    now = datetime(2026, 6, 1, tzinfo=UTC)
+    made = [uuid7(now) for _ in range(5_000)]
+    assert made == sorted(made)
+    assert len(set(made)) == len(made)
+    assert {one.version for one in made} == {7}
+    assert {one.variant for one in made} == {made[0].variant}
