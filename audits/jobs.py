@@ -46,6 +46,15 @@ ANCHORING_INSTALLATION = register(
         history=False,
     )
 )
+LEASES = register(
+    Job(
+        "leases",
+        "Leases of the review queue that have run out",
+        "audits.leases",
+        timedelta(minutes=1),
+        history=False,
+    )
+)
 VERIFICATION = register(
     Job("verification", "The whole trail checked", "audits.verify", timedelta(hours=6))
 )

@@ -16,6 +16,7 @@ from uuid import UUID, uuid4
 
 from audits.domain.review import LEASE
 from records.access import Access
+from records.jobs.runs import Run
 from records.queries import cursor
 
 TRIES = 50  # each failed try means that a colleague got the item in between
@@ -180,8 +181,8 @@ def release_all(reviewer: Reviewer) -> int:
         return cur.rowcount
 
 
-def free_expired(now: datetime) -> int:
-    """Tidy leases that have run out (they count as free already); return how many."""
-    with cursor() as cur:
+def free(run: Run, now: datetime) -> None:
+    """Tidy leases that have run out; hand-out counts them as free already."""
+    with run.step(), cursor() as cur:
         cur.execute(f"UPDATE review_item SET {FREE} WHERE lease_expires_at <= %s", [now])
-        return cur.rowcount
+        run.count(freed=cur.rowcount)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from audits import anchors, checks, jobs, seals
+from audits import anchors, checks, jobs, leases, seals
 from records.jobs.runs import perform, perform_everywhere
 
 
@@ -38,6 +38,12 @@ def anchor(workspace_id: str | None = None) -> None:
 def verify(workspace_id: str | None = None) -> None:
     """Verify the trail of one workspace, or of all."""
     perform_everywhere(jobs.VERIFICATION, checks.check_trail, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=jobs.LEASES.task)
+def free_leases(workspace_id: str | None = None) -> None:
+    """Tidy the leases of the review queue that have run out."""
+    perform_everywhere(jobs.LEASES, leases.free, workspace_id=_id(workspace_id))
 
 
 @shared_task(name=jobs.ANCHORING_INSTALLATION.task)

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import connections
 
-from audits import leases, review
+from audits import jobs, leases, review
 from audits.domain.review import LEASE, Verb
 from audits.leases import Lease, Leased, Reviewer
 from audits.models import ReviewDecision
@@ -18,6 +18,7 @@ from audits.review import AlreadyDecided, Owes, Wish
 from records import curate
 from records.access import Access
 from records.items import Conflict, NotFound
+from records.jobs.runs import perform
 from records.models import Event
 from records.retrieve import RecallRequest, recall
 from records.scope import workspace_scope
@@ -237,3 +238,13 @@ def test_notes_are_kept_for_colleagues(access: Access) -> None:
     assert note.text == "check with HR"
     with pytest.raises(Owes):
         review.add_note(held, "  ", access=access, now=LATER)
+
+
+def test_job_frees_leases_that_have_run_out(access: Access) -> None:
+    held = contest(access)
+    lease = open_item(access, held)
+    run = perform(jobs.LEASES, access.workspace_id, leases.free, now=LATER + LEASE)
+    assert run is not None
+    assert run.changed == {"freed": 1}
+    with workspace_scope(access.workspace_id):
+        assert leases.renew(held, lease.token, now=LATER) is None

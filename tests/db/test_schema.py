@@ -10,6 +10,7 @@ from records.domain.facts import Cardinality, HoldReason, Outcome, Status
 NO_ROWS_OF_A_WORKSPACE = {
     # The framework's own, and people: they hold no memory and no workspace.
     "django_migrations",
+    "login_failure",
     "django_content_type",
     "django_session",
     "auth_permission",
