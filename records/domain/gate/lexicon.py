@@ -37,6 +37,7 @@ class English:
     relatives: frozenset[str]
     noun_openers: frozenset[str]
     noun_links: frozenset[str]
+    courtesies: frozenset[str]
 
 
 @functools.cache

@@ -104,6 +104,8 @@ def _order_rule(words: list[str]) -> str | None:
     if position >= len(words):
         return None
     verb = _clean(words[position])
+    if strong == "please" and verb not in lists.courtesies:
+        return "shape.order"
     trigger = verb in english().triggers or _is_timed(words, position)
     if trigger or verb in english().fronted:
         inner = _after_comma(words, position)
@@ -113,7 +115,8 @@ def _order_rule(words: list[str]) -> str | None:
             return "shape.delayed_order" if trigger else "shape.order"
         return None
     known = verb in lists.verbs or verb in lists.homographs
-    if not _is_order(words, position) and not (strong and known and position + 1 < len(words)):
+    pressed = strong in ("always", "negated") and known
+    if not _is_order(words, position) and not (pressed and position + 1 < len(words)):
         return None
     return "shape.prohibition" if strong == "negated" else "shape.order"
 
@@ -136,6 +139,8 @@ def _skip_fillers(words: list[str]) -> tuple[int, str]:
         word = _clean(words[position])
         if word in ("don't", "dont", "never", "not", "always"):
             strong = "always" if word == "always" and not strong else "negated"
+        elif word == "please" and not strong:
+            strong = "please"
         elif word == "do" and _clean(words[position + 1]) == "not":
             pass
         elif not (
