@@ -38,18 +38,21 @@ def correct(
     reason: str = "",
     evidence: str = "",
     confidence: float | None = None,
+    version: int | None = None,
     now: datetime | None = None,
 ) -> Correction:
     """Replace what a record says by ``value``: the old is retracted, fenced and linked.
 
     Raises ``NotFound`` for a record out of reach, ``Conflict`` for one that is
-    gone already, ``BadRequest`` when the value is malformed or says the same.
+    gone already or has moved on from ``version``, ``BadRequest`` when the value is malformed or says the same.
     One transaction.
     """
     now = now or datetime.now(UTC)
     old, partition = _find(record_id, access)
     partition_id = access.partition_id(partition)
     with partition_scope(access.workspace_id, [partition_id]):
+        if version is not None and old.version != version:
+            raise Conflict(f"the record is at version {old.version}, not {version}")
         if old.status not in (Status.ACTIVE, Status.SUPERSEDED, Status.QUARANTINED):
             raise Conflict(f"the record is {old.status}")
         item = WriteItem(

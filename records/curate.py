@@ -98,19 +98,17 @@ def _lock(
            FROM memory_record WHERE id = ANY(%s) ORDER BY id FOR UPDATE""",
         [wanted],
     )
-    return {
-        # Django leaves jsonb undecoded on its connections.
-        row[0]: Held(
-            *row[:4],
-            Status(row[4]),
-            *row[5:7],
-            Cardinality(row[7]),
-            *row[8:14],
-            json.loads(row[14]),
-            json.loads(row[15]) if row[15] else None,
-        )
-        for row in cur
-    }
+    return {row[0]: _held(row) for row in cur}
+
+
+def _held(row: Row) -> Held:
+    """Return one row of ``_lock``; Django leaves jsonb undecoded on its connections."""
+    values = list(row)
+    values[4] = Status(row[4])
+    values[7] = Cardinality(row[7])
+    values[14] = json.loads(row[14])
+    values[15] = json.loads(row[15]) if row[15] else None
+    return Held(*values)
 
 
 def _one(found: dict[UUID, Held], record_id: UUID, version: int | None) -> Held:
@@ -535,6 +533,7 @@ def evict(
     session_id: UUID | None = None,
     source_id: UUID | None = None,
     keep_shared: bool = True,
+    version: int | None = None,
     now: datetime | None = None,
 ) -> Acted:
     """Take facts out of service, kept and undoable.
@@ -543,11 +542,14 @@ def evict(
     dropped, a fact that others assert too stays (unless ``keep_shared`` is
     off), and the fence keeps out that provenance alone. What an evicted fact
     had displaced is live again. One transaction; call it in batches.
+    With ``version``, for one record: ``Conflict`` when it has moved on.
     """
     now = now or datetime.now(UTC)
     wanted = list(record_ids)
     with _acting(access) as cur:
         found = _lock(cur, _with_predecessors(cur, wanted), access.workspace_id)
+        if version is not None:
+            _one(found, wanted[0], version)
         targets = [found[one] for one in wanted if one in found]
         acted = Acted(matched=len(targets))
         acted.skipped += [(one, "not found") for one in wanted if one not in found]
@@ -642,7 +644,8 @@ def _restore_predecessors(
                UNION ALL
                SELECT w.id, gone.superseded_by, w.depth + 1
                FROM walk w JOIN memory_record gone ON gone.id = w.at
-               WHERE gone.status IN ('evicted', 'quarantined', 'rejected') AND gone.superseded_by IS NOT NULL AND w.depth < 10000),
+               WHERE gone.status IN ('evicted', 'quarantined', 'rejected')
+                 AND gone.superseded_by IS NOT NULL AND w.depth < 10000),
            last AS (SELECT DISTINCT ON (id) id, at FROM walk ORDER BY id, depth DESC)
            UPDATE memory_record r SET superseded_by = last.at FROM last
            WHERE r.id = last.id AND r.superseded_by <> last.at AND last.at <> r.id""",
@@ -686,17 +689,21 @@ def restore(
     reason: str,
     *,
     access: Access,
+    version: int | None = None,
     now: datetime | None = None,
 ) -> Acted:
     """Undo evictions: each record returns to where it stood, reconciled as of now.
 
     Its fences are lifted and its dropped claims count again. A record of a
-    fact that has been stored anew since is skipped, and says so.
+    fact that has been stored anew since is skipped, and says so. With
+    ``version``, for one record: ``Conflict`` when it has moved on.
     """
     now = now or datetime.now(UTC)
     wanted = list(record_ids)
     with _acting(access) as cur:
         found = _lock(cur, wanted, access.workspace_id)
+        if version is not None:
+            _one(found, wanted[0], version)
         acted = Acted(matched=len(found))
         acted.skipped += [(one, "not found") for one in wanted if one not in found]
         coming: list[Held] = []
@@ -853,11 +860,18 @@ def extend(
         return Acted(matched=1, changed=[held.id])
 
 
-def confirm(record_id: UUID, reason: str, *, access: Access, now: datetime | None = None) -> Acted:
+def confirm(
+    record_id: UUID,
+    reason: str,
+    *,
+    access: Access,
+    version: int | None = None,
+    now: datetime | None = None,
+) -> Acted:
     """Say, as a person, that a live record holds today: seen now, doubts cleared."""
     now = now or datetime.now(UTC)
     with _acting(access) as cur:
-        held = _one(_lock(cur, [record_id], access.workspace_id), record_id, None)
+        held = _one(_lock(cur, [record_id], access.workspace_id), record_id, version)
         if held.status is not Status.ACTIVE:
             raise Conflict(f"the record is {held.status}")
         cur.execute(
