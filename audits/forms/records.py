@@ -16,7 +16,7 @@ from audits.queries.records import STANDINGS, RecordFilter
 from records.access import Access
 from records.domain import canonical
 from records.domain.facts import HoldReason, Status
-from records.policies import PolicyBook
+from records.policies import book
 
 TEXT_LIMIT = 200
 FILTERS = (
@@ -53,7 +53,7 @@ class Asked:
         return not self.wanted.is_empty
 
 
-def read_filters(query: QueryDict, *, access: Access, book: PolicyBook) -> Asked:
+def read_filters(query: QueryDict, *, access: Access) -> Asked:
     """Read the filters of a URL. Inside the workspace's scope (a predicate's alias is resolved)."""
     asked = Asked(RecordFilter(), after=query.get("after") or None)
     for name, given in query.lists():
@@ -69,7 +69,7 @@ def read_filters(query: QueryDict, *, access: Access, book: PolicyBook) -> Asked
             asked.warnings.append(fault)
             continue
         asked.values[name] = value
-    asked.wanted = _filter(asked, access, book)
+    asked.wanted = _filter(asked, access)
     return asked
 
 
@@ -91,7 +91,7 @@ def _fault(name: str, value: str, times: int) -> str:
     return ""
 
 
-def _filter(asked: Asked, access: Access, book: PolicyBook) -> RecordFilter:
+def _filter(asked: Asked, access: Access) -> RecordFilter:
     values = asked.values
     partition = values.get("partition")
     partition_id = access.partition_id(partition) if partition else None
@@ -99,7 +99,7 @@ def _filter(asked: Asked, access: Access, book: PolicyBook) -> RecordFilter:
         status=values.get("status"),
         hold_reason=values.get("hold_reason"),
         partition_id=partition_id,
-        predicate=book.resolve(values["predicate"]).predicate if "predicate" in values else None,
+        predicate=_predicate(values.get("predicate"), access),
         session_id=_session(asked, partition_id, access),
         source_id=canonical.source_id(access.workspace_id, values["source"])
         if "source" in values
@@ -108,6 +108,11 @@ def _filter(asked: Asked, access: Access, book: PolicyBook) -> RecordFilter:
         tag=values.get("tag"),
         text=values.get("text"),
     )
+
+
+def _predicate(written: str | None, access: Access) -> str | None:
+    """Return the predicate meant, whichever of its aliases was written."""
+    return book(access.workspace_id).resolve(written).predicate if written else None
 
 
 def _session(asked: Asked, partition_id: UUID | None, access: Access) -> UUID | None:

@@ -7,7 +7,6 @@ scope. Rows carry memory text: templates draw it with ``memory_text``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -32,13 +31,27 @@ ROW = """SELECT r.id, r.partition_id, p.name AS partition, r.subject, r.predicat
     r.unlisted_at, r.session_id, se.external_id AS session, so.name AS source, r.tags, r.derived,
     r.version, coalesce(t.seen_count, 1) AS seen_count, coalesce(t.last_seen,
     r.last_seen) AS last_seen,
-    se.suspended_at IS NOT NULL OR so.suspended_at IS NOT NULL AS suspended
+    se.suspended_at IS NOT NULL OR so.suspended_at IS NOT NULL AS suspended, {total} AS total
 FROM page JOIN memory_record r ON r.id = page.id
 JOIN partition p ON p.id = r.partition_id
 JOIN session se ON se.id = r.session_id
 JOIN source so ON so.id = r.source_id
 LEFT JOIN tally t ON t.record_id = r.id
 ORDER BY r.id DESC"""
+
+CHOICES = """WITH RECURSIVE found AS (
+    (SELECT predicate, 1 AS place FROM memory_record WHERE workspace_id = %(workspace)s
+     ORDER BY predicate LIMIT 1)
+    UNION ALL
+    SELECT (SELECT r.predicate FROM memory_record r WHERE r.workspace_id = %(workspace)s
+              AND r.predicate > found.predicate ORDER BY r.predicate LIMIT 1), place + 1
+    FROM found WHERE found.predicate IS NOT NULL AND place < %(most)s)
+SELECT ARRAY(SELECT predicate FROM found WHERE predicate IS NOT NULL ORDER BY predicate)
+        AS predicates,
+    coalesce((SELECT jsonb_agg(jsonb_build_object('id', id, 'name', name, 'query', query)
+                               ORDER BY name)
+              FROM saved_view WHERE workspace_id = %(workspace)s AND user_id = %(user)s
+                AND page = 'records'), '[]') AS views"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +92,38 @@ def list_records(
     limit: int = PAGE,
 ) -> Page:
     """Return a page of rows. BadRequest: the cursor is not one of this list."""
+    return list_and_count(
+        wanted, cursor=cursor, workspace_id=workspace_id, now=now, limit=limit, most=0
+    )[0]
+
+
+def list_and_count(
+    wanted: RecordFilter,
+    *,
+    cursor: str | None,
+    workspace_id: UUID,
+    now: datetime,
+    limit: int = PAGE,
+    most: int = QUICK_CAP,
+) -> tuple[Page, int]:
+    """Return a page of rows and, in the same statement, the number of all matches.
+
+    The number stops at ``most`` + 1. BadRequest: the cursor is not one of this list.
+    """
     key = list_key("console.records", workspace_id, asdict(wanted))
     place = open_cursor(cursor, key=key)
-    values: dict[str, Any] = {"workspace": workspace_id, "limit": limit + 1}
+    values: dict[str, Any] = {"workspace": workspace_id, "limit": limit + 1, "most": most + 1}
     if place is not None:
         values["after"] = UUID(place[0])
     ids = _ids(wanted, values, is_after=place is not None)
-    statement = f"WITH page AS MATERIALIZED ({ids} LIMIT %(limit)s)\n{ROW}"
+    counted = _ids(wanted, values, is_after=False, is_counted=True) + " LIMIT %(most)s"
+    total = f"(SELECT count(*) FROM ({counted}) AS one)" if most else "0"
+    statement = f"WITH page AS MATERIALIZED ({ids} LIMIT %(limit)s)\n{ROW.format(total=total)}"
     rows = [_finish(row, now) for row in fetch(statement, values)]
-    return make_page(rows, limit=limit, key=key, place=lambda row: [row["id"]])
+    page = make_page(rows, limit=limit, key=key, place=lambda row: [row["id"]])
+    if not rows and place is not None and most:
+        return page, count_records(wanted, workspace_id=workspace_id, most=most)
+    return page, int(rows[0]["total"]) if rows else 0
 
 
 def count_records(wanted: RecordFilter, *, workspace_id: UUID, most: int = COUNT_CAP) -> int:
@@ -168,21 +204,12 @@ def standing_marks(row: dict[str, Any], now: datetime) -> list[str]:
     )
 
 
-def known_predicates(workspace_id: UUID, *, most: int = 200) -> Sequence[str]:
-    """Return the predicates that records have, by skipping through their index."""
-    with connection.cursor() as cur:
-        cur.execute(
-            """WITH RECURSIVE found AS (
-                   (SELECT predicate, 1 AS place FROM memory_record
-                   WHERE workspace_id = %(workspace)s
-                    ORDER BY predicate LIMIT 1)
-                   UNION ALL
-                   SELECT (SELECT r.predicate FROM memory_record r
-                   WHERE r.workspace_id = %(workspace)s
-                             AND r.predicate > found.predicate ORDER BY r.predicate LIMIT 1),
-                             place + 1
-                   FROM found WHERE found.predicate IS NOT NULL AND place < %(most)s)
-               SELECT predicate FROM found WHERE predicate IS NOT NULL ORDER BY predicate""",
-            {"workspace": workspace_id, "most": most},
-        )
-        return [row[0] for row in cur.fetchall()]
+def load_choices(
+    workspace_id: UUID, user_id: UUID, *, most: int = 200
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the predicates that records have, and the person's saved views of this list.
+
+    The predicates by skipping through their index: the cost is theirs, not the records'.
+    """
+    (row,) = fetch(CHOICES, {"workspace": workspace_id, "user": user_id, "most": most})
+    return row["predicates"], row["views"]

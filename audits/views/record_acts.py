@@ -92,22 +92,13 @@ def _do(act: Act, record_id: UUID, given: dict[str, Any], request: ConsoleReques
         return curate.reject([record_id], reason, access=access, version=version)
     if act.verb == "retract":
         return curate.retract([record_id], reason, access=access, version=version)
-    _same_version(record_id, version, request)
     if act.verb == "edit":
         return _edit(record_id, given, request)
     if act.verb == "confirm":
-        return curate.confirm(record_id, reason, access=access)
+        return curate.confirm(record_id, reason, access=access, version=version)
     if act.verb == "restore":
-        return curate.restore([record_id], reason, access=access)
-    return curate.evict([record_id], reason, access=access)
-
-
-def _same_version(record_id: UUID, version: int, request: ConsoleRequest) -> None:
-    """Refuse an act on another version than the person saw, where the act itself does not ask."""
-    with reading(request):
-        now_at = load(request, record_id)["record"]["version"]
-    if now_at != version:
-        raise Conflict(f"the record is at version {now_at}, not {version}")
+        return curate.restore([record_id], reason, access=access, version=version)
+    return curate.evict([record_id], reason, access=access, version=version)
 
 
 def _edit(record_id: UUID, given: dict[str, Any], request: ConsoleRequest) -> Acted:
@@ -118,10 +109,14 @@ def _edit(record_id: UUID, given: dict[str, Any], request: ConsoleRequest) -> Ac
         access=request.access,
         reason=given["reason"],
         confidence=1.0,
+        version=given["version"],
     )
     if done.written.id is None:
         raise Conflict("this value is fenced: it was turned away before")
-    return Acted(matched=1, changed=[done.written.id])
+    acted = Acted(matched=1, changed=[done.written.id])
+    if not done.retracted:
+        acted.skipped.append((record_id, "stays until the new value is decided on"))
+    return acted
 
 
 def _initial(act: Act, record: dict[str, Any]) -> dict[str, Any]:
@@ -134,6 +129,8 @@ def _initial(act: Act, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _told(act: Act, acted: Acted) -> str:
+    if act.verb == "edit" and acted.skipped:
+        return "The new value waits for a decision; the record stays as it is until then."
     text = f"{act.done}."
     if acted.superseded:
         text += f" It replaced {len(acted.superseded)} record(s)."

@@ -13,14 +13,12 @@ from django.views.decorators.http import require_safe
 from audits.access import ConsoleRequest, require
 from audits.domain.roles import Permission
 from audits.forms.records import CHOICES, TEXT_LIMIT, Asked, read_filters
-from audits.models import SavedView
 from audits.queries import records as queries
 from audits.queries.jump import find_target
 from audits.queries.overview import COUNT_CAP
 from audits.views.pages import is_partial, reading, show, url
 from records.cursors import Page
 from records.items import BadRequest
-from records.policies import book
 
 BAD_CURSOR = "The place in the list could not be read from the URL; this is its beginning."
 
@@ -30,30 +28,19 @@ BAD_CURSOR = "The place in the list could not be read from the URL; this is its 
 def list_records(request: ConsoleRequest) -> HttpResponse:
     """Show a page of records; all of its state is in the URL."""
     with reading(request):
-        asked = read_filters(
-            request.GET, access=request.access, book=book(request.access.workspace_id)
-        )
-        page = _page(request, asked)
+        asked = read_filters(request.GET, access=request.access)
+        page, count = _page(request, asked)
         context: dict[str, Any] = {
             "asked": asked,
             "page": page,
-            "count": queries.count_records(
-                asked.wanted, workspace_id=request.here.id, most=queries.QUICK_CAP
-            ),
+            "count": count,
             "quick_cap": queries.QUICK_CAP,
             "found_cap": queries.FOUND_CAP,
             "query": urlencode(asked.values),
         }
         if not is_partial(request):
-            context |= {
-                "choices": CHOICES,
-                "predicates": queries.known_predicates(request.here.id),
-                "views": list(
-                    SavedView.objects.filter(
-                        workspace_id=request.here.id, user=request.user, page="records"
-                    ).order_by("name")
-                ),
-            }
+            predicates, views = queries.load_choices(request.here.id, request.user.id)
+            context |= {"choices": CHOICES, "predicates": predicates, "views": views}
     template = "records/_records_table.html" if is_partial(request) else "records/list.html"
     return show(request, template, context)
 
@@ -63,9 +50,7 @@ def list_records(request: ConsoleRequest) -> HttpResponse:
 def count_records(request: ConsoleRequest) -> HttpResponse:
     """Show how many records match exactly, up to the bound that all counts have."""
     with reading(request):
-        asked = read_filters(
-            request.GET, access=request.access, book=book(request.access.workspace_id)
-        )
+        asked = read_filters(request.GET, access=request.access)
         count = queries.count_records(asked.wanted, workspace_id=request.here.id)
     context = {"count": count, "cap": COUNT_CAP, "query": urlencode(asked.values)}
     template = "records/_records_count.html" if is_partial(request) else "records/count.html"
@@ -88,15 +73,19 @@ def search(request: ConsoleRequest) -> HttpResponse:
     return HttpResponseRedirect(url(request, target or "record", wanted))
 
 
-def _page(request: ConsoleRequest, asked: Asked) -> Page:
-    now = timezone.now()
-    try:
-        return queries.list_records(
-            asked.wanted, cursor=asked.after, workspace_id=request.here.id, now=now
+def _page(request: ConsoleRequest, asked: Asked) -> tuple[Page, int]:
+    def load(cursor: str | None) -> tuple[Page, int]:
+        return queries.list_and_count(
+            asked.wanted,
+            cursor=cursor,
+            workspace_id=request.here.id,
+            now=timezone.now(),
+            most=queries.QUICK_CAP,
         )
+
+    try:
+        return load(asked.after)
     except BadRequest:
         asked.warnings.append(BAD_CURSOR)
         asked.after = None
-        return queries.list_records(
-            asked.wanted, cursor=None, workspace_id=request.here.id, now=now
-        )
+        return load(None)
