@@ -140,7 +140,7 @@ def _require_held(record: MemoryRecord, wish: Wish) -> None:
 
 
 def _require_lease(item: ReviewItem | None, wish: Wish, reviewer: Reviewer, now: datetime) -> None:
-    """The lease must be the reviewer's own; one that has run out untaken still serves."""
+    """Insist on the reviewer's own lease; one that has run out untaken still serves."""
     if item is None or item.lease_token is None or item.lease_expires_at is None:
         raise Conflict("the lease has ended; open the item again")
     if item.lease_token != wish.token:

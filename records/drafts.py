@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from pgvector import HalfVector
@@ -94,7 +95,7 @@ def redact(one: Draft, *, policies: PolicyBook, access: Access) -> None:
 
     The policy too: an unknown predicate's policy is named as the predicate was written.
     """
-    masked = {
+    masked: dict[str, Any] = {
         name: text
         for name, text in one.verdict.redacted.items()
         if name in ("subject", "predicate", "value", "content", "evidence")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -92,7 +93,13 @@ def append_denied(
         cur.execute(
             """INSERT INTO event (actor_kind, actor, action, outcome, request_id, details)
                VALUES (%s, %s, %s, 'denied', %s, %s)""",
-            [str(ActorKind.ANONYMOUS), actor, action, request_id, Jsonb(dict(details or {}))],
+            [
+                str(ActorKind.ANONYMOUS),
+                actor,
+                action,
+                request_id,
+                json.dumps(dict(details or {})),
+            ],
         )
 
 

@@ -10,6 +10,7 @@ at once does nothing twice. ``preview`` counts before anybody decides.
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +27,6 @@ from records.events import Happening
 from records.policies import book
 from records.queries import Row, cursor
 from records.scope import workspace_scope
-import itertools
 
 BATCH = 200  # slots in one transaction
 PREVIEW_LIMIT = 50_000  # records that a preview reads; beyond it counts are of those alone

@@ -291,7 +291,8 @@ def _made(one: Draft, salt: bytes) -> Happening:
 def _displaced(one: Draft) -> list[Happening]:
     """Say of each record that the write replaced or cast doubt on what became of it."""
     applied = one.applied
-    assert applied is not None and (applied.record is not None or not applied.superseded)
+    assert applied is not None
+    assert applied.record is not None or not applied.superseded
     by = {"by": str(applied.record.id)} if applied.record else {}
     common = {"partition_id": one.partition_id, "session_id": one.session_id, "details": by}
     return [

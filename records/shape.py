@@ -1,4 +1,4 @@
-"""Shape rules: is this a well-formed write, field by field?
+"""Shape rules, field by field: whether this is a well-formed write.
 
 Owns limits and the defaults that DESIGN's short forms imply (text alone,
 derived without subject). Answers every broken field at once, with its limit;
@@ -8,7 +8,6 @@ changes nothing and reads no database. ``write.py`` calls it first.
 from __future__ import annotations
 
 import json
-import math
 import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -103,25 +102,26 @@ class _Checker:
         if not isinstance(text, str):
             self.fail(name, "must be a string", code="type")
             return ""
-        if not text.isascii():
-            if any("\ud800" <= char <= "\udfff" for char in text):
+        kept: str = text
+        if not kept.isascii():
+            if any("\ud800" <= char <= "\udfff" for char in kept):
                 self.fail(name, "contains an unpaired surrogate", code="characters")
                 return ""
-            text = unicodedata.normalize("NFC", text)
-        if "\x00" in text:
+            kept = unicodedata.normalize("NFC", kept)
+        if "\x00" in kept:
             self.fail(name, "contains a NUL character", code="characters")
             return ""
-        text = text.strip()
-        if required and not (text and any(char.isprintable() and char != " " for char in text)):
+        kept = kept.strip()
+        if required and not (kept and any(char.isprintable() and char != " " for char in kept)):
             self.fail(name, "must not be blank", code="required")
-        if len(text) > limit:
+        if len(kept) > limit:
             self.fail(
                 name,
-                f"is {len(text):,} characters long; at most {limit:,} are kept",
+                f"is {len(kept):,} characters long; at most {limit:,} are kept",
                 code="too_long",
                 limit=limit,
             )
-        return text
+        return kept
 
     def instant(self, name: str, value: Any, *, may_be_ahead: bool = False) -> datetime | None:
         """Return an aware instant in UTC, or complain."""
@@ -136,8 +136,8 @@ class _Checker:
         if not EARLIEST <= value <= LATEST:
             self.fail(name, "is outside the years 1 to 9999", code="range")
             return None
-        value = value.astimezone(UTC)
-        if not may_be_ahead and value > self.now + timedelta(seconds=CLOCK_SKEW_SECONDS):
+        instant: datetime = value.astimezone(UTC)
+        if not may_be_ahead and instant > self.now + timedelta(seconds=CLOCK_SKEW_SECONDS):
             self.fail(
                 name,
                 f"is more than {CLOCK_SKEW_SECONDS // 60} minutes ahead of the server's clock",
@@ -145,7 +145,7 @@ class _Checker:
                 limit=CLOCK_SKEW_SECONDS,
             )
             return None
-        return value
+        return instant
 
     def confidence(self, value: Any) -> float:
         if value is None:
@@ -153,7 +153,7 @@ class _Checker:
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.fail("confidence", "must be a number from 0 to 1", code="type")
             return DEFAULT_CONFIDENCE
-        if not math.isfinite(value) or not 0 <= value <= 1:
+        if not 0 <= value <= 1:  # false for NaN, too
             self.fail("confidence", "must be a number from 0 to 1", code="range", limit=1)
             return DEFAULT_CONFIDENCE
         # Kept in four bytes, which refuse what is too near to zero for them.

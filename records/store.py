@@ -243,12 +243,12 @@ def load_known(
     values: dict[str, Any] = {}
     if fingerprints:
         values |= {"fp_p": [p for p, _ in fingerprints], "fp_f": [f for _, f in fingerprints]}
-        for condition in ("IN ('active', 'quarantined')", "= 'rejected'"):
-            parts.append(
-                f"""SELECT r.id FROM unnest(%(fp_p)s::uuid[], %(fp_f)s::text[]) AS w (p, f)
-                    JOIN memory_record r ON r.partition_id = w.p AND r.fingerprint = w.f
-                     AND r.status {condition}"""
-            )
+        parts += [
+            f"""SELECT r.id FROM unnest(%(fp_p)s::uuid[], %(fp_f)s::text[]) AS w (p, f)
+                JOIN memory_record r ON r.partition_id = w.p AND r.fingerprint = w.f
+                 AND r.status {condition}"""
+            for condition in ("IN ('active', 'quarantined')", "= 'rejected'")
+        ]
     if slots:
         values |= {"slots": list(slots), "since": list(slots.values())}
         wanted = "unnest(%(slots)s::uuid[], %(since)s::timestamptz[]) AS w (slot, since)"
@@ -396,7 +396,8 @@ def save_known(cur: psycopg.Cursor[Row], known: Iterable[Known], now: datetime) 
                   OR u.last_seen >= r.last_seen + %(grain)s
                   OR u.valid_until IS NULL AND r.valid_until IS NOT NULL
                   OR u.valid_until IS NOT NULL AND r.valid_until IS NULL
-                  OR u.valid_until_given AND u.valid_until <> r.valid_until OR u.valid_until >= r.valid_until + %(grain)s
+                  OR u.valid_until_given AND u.valid_until <> r.valid_until
+                  OR u.valid_until >= r.valid_until + %(grain)s
                   OR u.confidence <> r.confidence OR u.trust <> r.trust
                   OR u.recheck_at IS DISTINCT FROM r.recheck_at
                   OR u.unlisted_at IS DISTINCT FROM r.unlisted_at)""",
@@ -444,7 +445,7 @@ def save_claims(
             row[7], row[8] = min(row[7], delta.first_at), max(row[8], delta.last_at)
             row[9] += delta.count
             row[10] += delta.echoes
-    CLAIMS.insert(cur, sorted(merged.values(), key=lambda row: row[:3]))
+    CLAIMS.insert(cur, [merged[key] for key in sorted(merged)])
 
 
 def refresh_tallies(

@@ -35,7 +35,7 @@ READY_SECONDS = 90.0
 STOP_EXIT_CODE = 0  # being asked to stop is not a failure
 
 
-class Stopped(Exception):  # noqa: N818 (it is no error)
+class Stopped(Exception):
     """Somebody asked us to stop."""
 
 

@@ -21,6 +21,7 @@ BATCHES = 10  # of slots between two heartbeats
 
 def bring_over(run: Run, now: datetime) -> None:
     """Bring the facts of every changed policy over, a few batches between heartbeats."""
+    assert run.workspace_id is not None
     with run.step():
         changed = list(
             PredicatePolicy.objects.filter(

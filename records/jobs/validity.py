@@ -43,10 +43,11 @@ WHERE s.record_id = u.id AND (s.validity <> u.validity OR s.age <> u.age)"""
 
 def _look(times: Times, now: datetime) -> Look:
     """Count validity from when it was given: by a TTL since the fact was last seen."""
-    if times.valid_until_given:
-        since = times.valid_from or min(times.order_at, times.recorded_at)
-    else:
-        since = times.last_seen
+    since = (
+        times.valid_from or min(times.order_at, times.recorded_at)
+        if times.valid_until_given
+        else times.last_seen
+    )
     return look_at_validity(since=since, valid_until=times.valid_until, now=now)
 
 

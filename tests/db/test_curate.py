@@ -38,7 +38,8 @@ def test_evicting_a_poisoned_fact_brings_back_what_it_displaced(access: Access) 
     assert (done.matched, done.changed, len(done.restored)) == (1, [bad.id], 1)
     assert live(access) == ["Acme"]
     undone = curate.restore([bad.id], "was right", access=access, now=LATER)
-    assert undone.changed == [bad.id] and live(access) == ["Evil"]
+    assert undone.changed == [bad.id]
+    assert live(access) == ["Evil"]
 
 
 def test_evicting_a_whole_chain_of_poison_reaches_past_all_of_it(access: Access) -> None:
@@ -50,7 +51,8 @@ def test_evicting_a_whole_chain_of_poison_reaches_past_all_of_it(access: Access)
     done = curate.evict(
         [p.id for p in poison], "poison", access=access, session_id=session(access, "bad")
     )
-    assert len(done.changed) == 3 and live(access) == ["Acme"]
+    assert len(done.changed) == 3
+    assert live(access) == ["Acme"]
 
 
 def test_fact_that_others_assert_too_keeps_its_place(access: Access) -> None:
@@ -132,7 +134,8 @@ def test_nothing_of_another_workspace_is_touched(access: Access, stranger: Acces
             done = act([theirs.id], "mine now", access=access)
         except NotFound:
             continue
-        assert done.changed == [] and done.matched == 0
+        assert done.changed == []
+        assert done.matched == 0
     assert record(stranger, theirs).status == "active"
 
 

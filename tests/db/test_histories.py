@@ -232,7 +232,8 @@ def test_a_batch_gives_what_single_writes_give(steps: list[tuple[str, list[Write
         one = write_facts(dated, access=together.access, now=together.now)
         other = [write_facts([i], access=apart.access, now=apart.now)[0] for i in dated]
         for a, b in zip(one, other, strict=True):
-            assert isinstance(a, Written) and isinstance(b, Written)
+            assert isinstance(a, Written)
+            assert isinstance(b, Written)
             assert (a.decision, a.status, a.seen_count, len(a.superseded)) == (
                 b.decision,
                 b.status,

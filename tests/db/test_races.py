@@ -62,7 +62,8 @@ def test_contradictory_writes_at_once_leave_one_live_record_and_a_chain(access: 
     assert len(rows) == WRITERS
     # Every record leads to the live one: a single chain without a loop.
     pointed = Counter(r.superseded_by for r in rows.values() if r.superseded_by)
-    assert set(pointed.values()) == {1} and len(pointed) == WRITERS - 1
+    assert set(pointed.values()) == {1}
+    assert len(pointed) == WRITERS - 1
     length, at = 1, live.id
     before = {r.superseded_by: r.id for r in rows.values()}
     while at in before:
@@ -139,7 +140,8 @@ def test_two_workspaces_interleaved_never_cross(access: Access, stranger: Access
     for one, name in ((access, "mine"), (stranger, "theirs")):
         with workspace_scope(one.workspace_id):
             values = [r.value for r in MemoryRecord.objects.all()]
-        assert len(values) == 240 and all(v.startswith(name) for v in values)
+        assert len(values) == 240
+        assert all(v.startswith(name) for v in values)
 
 
 def test_approving_and_contradicting_at_once_leaves_one_live(access: Access) -> None:
