@@ -7,5 +7,6 @@ ruleset. Must not touch Django, the database or the clock. Start with
 
 from records.domain.gate.judge import check, worst
 from records.domain.gate.ruleset import Rule, RuleError, Ruleset, default_ruleset
+from records.domain.gate.scanner import views_of
 
-__all__ = ["Rule", "RuleError", "Ruleset", "check", "default_ruleset", "worst"]
+__all__ = ["Rule", "RuleError", "Ruleset", "check", "default_ruleset", "views_of", "worst"]

@@ -71,10 +71,9 @@ class Scan:
 def prepare(fact: Fact) -> Scan:
     """Join the fields to scan; leave out what another field already contains."""
     value, content = fact.value, fact.content
-    if content == value or not content:
-        texts = [("value", value)]
-    else:
-        texts = [("value", value), ("content", content)]
+    texts = [("value", value)]
+    if content not in ("", value):
+        texts.append(("content", content))
     if not (content.startswith(fact.subject) and content.endswith(value)):
         texts.append(("fact", f"{fact.subject} {fact.predicate} {value[:_JOINED_VALUE]}"))
     if fact.tags:
@@ -226,6 +225,17 @@ def _further_views(piece: Piece, ruleset: Ruleset) -> Iterator[Finding]:
         yield from _view_hits(view, piece.text, ruleset, squeezed=True)
 
 
+def views_of(fact: Fact) -> list[View]:
+    """Return every reading of the fact's fields, for people who want to see them."""
+    shown: list[View] = []
+    for name, text in prepare(fact).fields:
+        folded, origin = fold_with_origin(text)
+        shown.append(View("folded", name, folded, origin))
+        if name != "fact":
+            shown += readings(name, text).views
+    return shown
+
+
 def _character_findings(piece: Piece, more: Readings) -> Iterator[Finding]:
     in_words = sum(run.in_word for run in more.invisible)
     for run in more.invisible:
@@ -275,8 +285,7 @@ def _evidence(evidence: str, ruleset: Ruleset) -> Iterator[Finding]:
 def _session(fact: Fact, context: GateContext, ruleset: Ruleset) -> Iterator[Finding]:
     """Read this write as the continuation of the session's last ones."""
     earlier = " ".join(context.recent_texts[-_SESSION_TEXTS:]) + " "
-    own = fact.content or fact.value
-    field = "content" if fact.content else "value"
+    own = fact.value  # recent texts are values, too
     before = fold(earlier)
     folded, origin = fold_with_origin(own)
     text = before + folded
@@ -284,7 +293,7 @@ def _session(fact: Fact, context: GateContext, ruleset: Ruleset) -> Iterator[Fin
         rule = ruleset.owners[index]
         for start, end in ruleset.engine.spans(index, text):
             if start < len(before) < end:
-                view = View("session", field, folded, origin)
+                view = View("session", "value", folded, origin)
                 span = view.locate(0, end - len(before))
                 yield _finding(rule, view, own, span, reported=False)
                 break

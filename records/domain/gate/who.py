@@ -17,7 +17,8 @@ from records.domain.gate.lexicon import predicates
 CORROBORATED_BY = 2  # other sessions that say the same make a sensitive claim plausible
 BURST = {Tier.UNTRUSTED: 200, Tier.STANDARD: 5_000}  # writes per session and hour
 NEAR_DUPLICATES = 8  # reworded repeats in one session that stop being emphasis
-LIKENESS = 0.8
+LIKENESS = 0.8  # shared part of the words of two texts
+SENTENCE = 4  # words; shorter values repeat because they are few
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +148,13 @@ def _burst(context: GateContext) -> Iterator[Finding]:
 
 
 def _near_duplicates(fact: Fact, context: GateContext) -> Iterator[Finding]:
-    if len(context.recent_texts) < NEAR_DUPLICATES:
+    own = frozenset(fact.value.lower().split())
+    if len(context.recent_texts) < NEAR_DUPLICATES or len(own) < SENTENCE:
         return
-    own = frozenset(fact.content.lower().split())
     alike = sum(
         1
         for text in context.recent_texts
-        if text != fact.content and _alike(own, frozenset(text.lower().split()))
+        if text != fact.value and _alike(own, frozenset(text.lower().split()))
     )
     if alike >= NEAR_DUPLICATES:
         yield Finding(
