@@ -6,7 +6,7 @@ no table; ``write.py`` drives it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -21,6 +21,7 @@ from records.domain.ids import uuid7
 from records.domain.ledger import Applied
 from records.domain.reconcile import Incoming
 from records.domain.validity import expiry
+from records.embeddings import embedding_text
 from records.policies import PolicyBook
 from records.shape import Shaped
 from records.store import SourceView
@@ -51,11 +52,22 @@ class Draft:
     model: int | None = None
     vector_partial: bool = False
     applied: Applied | None = None
+    _searched: str = ""
 
     @property
     def cardinality(self) -> Cardinality:
         """How the fact competes for its slot: a negated or doubtful value never does."""
         return Cardinality.MANY if self.identity.negated else self.policy.cardinality
+
+    @property
+    def searched(self) -> str:
+        """The text whose words find the record, and that its vector stands for; once judged."""
+        if not self._searched:
+            shaped = self.shaped
+            self._searched = embedding_text(
+                shaped.subject, self.identity.predicate, shaped.value, shaped.content
+            )
+        return self._searched
 
     @property
     def source_view(self) -> SourceView:
@@ -100,7 +112,7 @@ def redact(one: Draft, *, policies: PolicyBook, access: Access) -> None:
         for name, text in one.verdict.redacted.items()
         if name in ("subject", "predicate", "value", "content", "evidence")
     }
-    one.shaped = replace(one.shaped, **masked, metadata={}, tags=(), embedding=None)
+    one.shaped = one.shaped._replace(**masked, metadata={}, tags=(), embedding=None)
     one.policy = policies.resolve(one.shaped.predicate)
     one.identity = _identify(one.shaped, one.policy, one.partition_id, access)
 

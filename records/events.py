@@ -7,7 +7,6 @@ change the event records.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 from collections.abc import Iterable, Mapping
@@ -110,4 +109,4 @@ def digest(salt: bytes | memoryview, *parts: str) -> str:
     destroying the salt makes it say nothing at all.
     """
     text = "\x1f".join(parts).encode("utf-8", "surrogatepass")
-    return hmac.new(bytes(salt), text, hashlib.sha256).hexdigest()[:32]
+    return hmac.digest(bytes(salt), text, "sha256").hex()[:32]

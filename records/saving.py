@@ -23,7 +23,6 @@ from records.domain.facts import Decision, Status
 from records.domain.ledger import Ledger
 from records.domain.risk import risk_of
 from records.drafts import Draft
-from records.embeddings import embedding_text
 from records.events import Happening
 from records.items import Written
 from records.queries import Row
@@ -115,7 +114,7 @@ def _save_records(
             continue
         shaped, verdict = one.shaped, one.verdict
         salt = salts[record.id] = os.urandom(16)
-        found = terms.terms(_searched(one))
+        found = terms.terms(one.searched)
         indexed, more = found[: terms.MAX_INDEXED_TERMS], found[terms.MAX_INDEXED_TERMS :]
         rows.append(
             (
@@ -146,12 +145,6 @@ def _json(value: Any, empty: str) -> str:
     return json.dumps(value) if value else empty
 
 
-def _searched(one: Draft) -> str:
-    """Return the text whose words find a record: the one that its vector stands for."""
-    shaped = one.shaped
-    return embedding_text(shaped.subject, one.identity.predicate, shaped.value, shaped.content)
-
-
 def _refresh_contents(cur: psycopg.Cursor[Row], ledger: Ledger, drafts: Sequence[Draft]) -> None:
     """Let a source refresh the sentence it wrote: text, terms and vector together."""
     for one in drafts:
@@ -161,7 +154,7 @@ def _refresh_contents(cur: psycopg.Cursor[Row], ledger: Ledger, drafts: Sequence
         if one.shaped.content != record.content:
             continue
         record.changed.discard("content")
-        found = terms.terms(_searched(one))
+        found = terms.terms(one.searched)
         cur.execute(
             """UPDATE memory_record SET content = %s, terms = %s, more_terms = %s, embedding = %b,
                    embedding_model = %s, embedding_partial = %s, version = version + 1

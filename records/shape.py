@@ -11,9 +11,8 @@ import json
 import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from records.domain import canonical
 from records.embeddings import CALLER_LIMIT
@@ -39,9 +38,12 @@ LATEST = datetime(9999, 12, 30, tzinfo=UTC)
 LEAST_CONFIDENCE = 1e-30
 
 
-@dataclass(frozen=True, slots=True)
-class Shaped:
-    """A well-formed write with every short form written out; times are UTC."""
+class Shaped(NamedTuple):
+    """A well-formed write with every short form written out; times are UTC.
+
+    A tuple, as everything that is made once for every fact: a frozen dataclass sets its
+    fields one by one.
+    """
 
     partition: str
     subject: str
@@ -86,7 +88,7 @@ class _Checker:
 
     def __init__(self, now: datetime) -> None:
         self.errors: list[FieldError] = []
-        self.now = now
+        self.latest = now + timedelta(seconds=CLOCK_SKEW_SECONDS)
 
     def fail(
         self, name: str, message: str, *, code: str = "invalid", limit: float | None = None
@@ -137,7 +139,7 @@ class _Checker:
             self.fail(name, "is outside the years 1 to 9999", code="range")
             return None
         instant: datetime = value.astimezone(UTC)
-        if not may_be_ahead and instant > self.now + timedelta(seconds=CLOCK_SKEW_SECONDS):
+        if not may_be_ahead and instant > self.latest:
             self.fail(
                 name,
                 f"is more than {CLOCK_SKEW_SECONDS // 60} minutes ahead of the server's clock",

@@ -188,12 +188,13 @@ def lock_slots(cur: psycopg.Cursor[Row], workspace_id: UUID, slots: dict[UUID, U
     One statement inserts the new and locks the old: DO UPDATE locks the row
     even where its condition is false, and leaves no dead version behind.
     """
-    ids = sorted(slots)
+    # The statement locks in the order of the ids.
     cur.execute(
         """INSERT INTO slot (id, workspace_id, partition_id)
            SELECT id, %s, partition_id FROM unnest(%b::uuid[], %b::uuid[]) AS s (id, partition_id) ORDER BY id
            ON CONFLICT (id) DO UPDATE SET id = slot.id WHERE false RETURNING id""",
-        [workspace_id, ids, [slots[one] for one in ids]],
+        [workspace_id, list(slots), list(slots.values())],
+        binary=True,
     )
     return {row[0] for row in cur}
 
@@ -445,7 +446,12 @@ def save_claims(
             row[7], row[8] = min(row[7], delta.first_at), max(row[8], delta.last_at)
             row[9] += delta.count
             row[10] += delta.echoes
-    CLAIMS.insert(cur, [merged[key] for key in sorted(merged)])
+    CLAIMS.insert(cur, sorted(merged.values(), key=_claim_order))
+
+
+def _claim_order(row: Sequence[Any]) -> tuple[int, int, int]:
+    """Order claims as every writer does; numbers compare faster than their UUIDs."""
+    return row[0].int, row[1].int, row[2].int
 
 
 def refresh_tallies(

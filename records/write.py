@@ -72,7 +72,7 @@ def write_facts(
     well_formed: list[tuple[int, Shaped]] = []
     for place, item in enumerate(items):
         found = shape(item, now=now)
-        if isinstance(found, tuple):
+        if not isinstance(found, Shaped):
             results[place] = Refused(found)
             continue
         if secret := _secret_names(found):
@@ -157,13 +157,14 @@ def _judge(
     now: datetime,
 ) -> None:
     """Let the gate judge every draft, each in the context that the ones before it made."""
-    old = [d for d in drafts if d.partition_id not in new_partitions]
+    new = frozenset(new_partitions)
+    old = [d for d in drafts if d.partition_id not in new] if new else drafts
     recent, counts = _recent(cur, old, now)
     corroboration = _corroboration(cur, [d for d in old if d.policy.sensitive])
     names: dict[tuple[str, str], tuple[Finding, ...]] = {}
     for one in drafts:
-        shaped, view = one.shaped, one.source_view
-        key = (one.session_id, one.identity.subject_key)
+        shaped, session_id = one.shaped, one.session_id
+        texts = recent[session_id, one.identity.subject_key]
         fact = Fact(
             subject=shaped.subject,
             predicate=shaped.predicate,
@@ -173,21 +174,23 @@ def _judge(
             tags=shaped.tags,
         )
         context = GateContext(
-            tier=view.tier,
+            tier=one.source_view.tier,
             derived=shaped.is_derived,
-            recent_texts=tuple(recent[key][-RECENT_TEXTS:]),
-            session_writes=counts[one.session_id],
+            recent_texts=tuple(texts[-RECENT_TEXTS:]),
+            session_writes=counts[session_id],
             corroborating_sessions=corroboration.get(
                 (one.partition_id, one.identity.fingerprint), 0
-            ),
+            )
+            if corroboration
+            else 0,
         )
         one.verdict = check(fact, context=context, policy=one.policy, ruleset=rules, now=now)
         one.verdict = beside.add(one.verdict, _name_findings(one, names, context, rules, now))
         one.verdict = beside.hide_secrets(one.verdict, shaped.tags, shaped.metadata)
         if one.verdict.redacted:
             redact(one, policies=policies, access=access)
-        recent[key].append(one.shaped.value)
-        counts[one.session_id] += 1
+        texts.append(one.shaped.value)
+        counts[session_id] += 1
 
 
 def _name_findings(
@@ -274,12 +277,7 @@ def _embed(cur: psycopg.Cursor[Row], drafts: Sequence[Draft], access: Access) ->
     ]
     if not mine:
         return
-    texts = [
-        embeddings.embedding_text(
-            d.shaped.subject, d.identity.predicate, d.shaped.value, d.shaped.content
-        )
-        for d in mine
-    ]
+    texts = [one.searched for one in mine]
     try:
         found = embeddings.embed(texts, workspace_id=access.workspace_id, kind="document")
     except embeddings.EmbeddingError as error:
@@ -318,7 +316,7 @@ def _load(
     held = store.lock_addresses(cur, access.workspace_id, addresses, now) if addresses else {}
     # A slot that did not exist holds nothing: most new facts need no look-up at all.
     old = [d for d in drafts if d.identity.slot_id not in fresh]
-    fingerprints = sorted({(d.partition_id, d.identity.fingerprint) for d in old})
+    fingerprints = list(dict.fromkeys((d.partition_id, d.identity.fingerprint) for d in old))
     since: dict[UUID, datetime] = {}
     for one in old:
         if one.cardinality is Cardinality.ONE:

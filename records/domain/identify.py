@@ -7,16 +7,15 @@ part of the fact: sixty starred repositories are sixty facts with one value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from records.domain import canonical
 from records.domain.facts import Policy
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """What a fact is, as keys; ``address_id`` only for derived facts."""
 
     subject_key: str

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from .facts import Cardinality, Decision, Outcome, Status
@@ -56,8 +57,7 @@ class ClaimDelta:
     items: list[int] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(NamedTuple):
     """What one write did: the plan's decision, on which record, at which count."""
 
     decision: Decision

@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 from uuid import UUID
 
 from .facts import Cardinality, Decision, HoldReason, Outcome, Status
 from .validity import is_expired
 
 
-@dataclass(frozen=True, slots=True)
-class Incoming:
+class Incoming(NamedTuple):
     """A write in canonical form, after the gate, as reconcile sees it.
 
     ``seen_at`` is when its writer saw it hold; ``order_at`` places it in its
@@ -91,8 +91,7 @@ class FenceReach(StrEnum):
     CLOSED = "closed"
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """Everything about the store that the decision on one write depends on."""
 
     same: Known | None = None
@@ -104,8 +103,7 @@ class Surroundings:
     echo_of: Known | None = None  # another fact whose very sentence was served to this session
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What to do: claim ``target``, or add a record with ``status``.
 
     ``supersede`` are the records the new one replaces; ``behind`` is the live
