@@ -49,8 +49,10 @@ def check(
         found += doubt.findings(fact, ruleset)
     if policy.validators:
         found += _validated(fact, policy, now)
-    personal = personal_data.judge(fact, context, policy)
-    found += personal.findings
+    personal = personal_data.NOTHING
+    if prepared.has_signs:
+        personal = personal_data.judge(fact, context, policy)
+        found += personal.findings
     looks_secret = prepared.has_signs and secrets.has_sign(prepared.folded)
     hits = _secrets(fact) if looks_secret or fact.evidence else {}
     redacted = dict(personal.masked)

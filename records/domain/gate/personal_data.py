@@ -17,7 +17,9 @@ import re2
 
 from records.domain.facts import Fact, Finding, GateContext, Outcome, Policy, Tier
 
-_SIGN = re2.compile(r"@|\d(?:[ .()/-]{0,2}\d){6}|[A-Za-z]{2}\d\d ?[A-Za-z0-9]{4}")
+# A cheap sign that personal data may be there; part of the one search of views.py.
+SIGN_PATTERN = r"@|[0-9](?:[ .()/-]{0,2}[0-9]){6}|[a-z]{2}[0-9]{2} ?[a-z0-9]{4}"
+_SIGN = re2.compile(f"(?i){SIGN_PATTERN}")
 _EMAIL = re2.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
 _IBAN = re2.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,9}\b")
 _CARD = re2.compile(r"\b\d(?:[ -]?\d){12,18}\b")

@@ -11,7 +11,7 @@ further views are built only on a sign that they would differ.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from records.domain.facts import Fact, Finding, GateContext, Outcome
 from records.domain.gate import shape
@@ -20,7 +20,7 @@ from records.domain.gate.folding import FOLD, fold, fold_with_origin
 from records.domain.gate.quoting import is_reported
 from records.domain.gate.ruleset import Rule, Ruleset
 from records.domain.gate.spans import Piece, View, excerpt
-from records.domain.gate.views import Readings, has_signs, readings
+from records.domain.gate.views import Readings, could_differ, has_signs, readings
 
 # Predicates whose value is free text; for others a value in title case is a name.
 FREE_TEXT = frozenset(
@@ -57,8 +57,7 @@ _MOODS: dict[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """The texts of a fact, joined and folded once for all who search them."""
 
     fields: tuple[tuple[str, str], ...]  # name and text as written, without repeats
@@ -74,14 +73,15 @@ def prepare(fact: Fact) -> Scan:
     texts = [("value", value)]
     if content not in ("", value):
         texts.append(("content", content))
-    if not (content.startswith(fact.subject) and content.endswith(value)):
+    free = fact.predicate.lower() in FREE_TEXT
+    if not (free or (content.startswith(fact.subject) and content.endswith(value))):
         texts.append(("fact", f"{fact.subject} {fact.predicate} {value[:_JOINED_VALUE]}"))
     if fact.tags:
         texts.append(("tags", "\n".join(fact.tags)))
     scanned = BORDER.join([text for _, text in texts])
     is_ascii = scanned.isascii()
     folded = scanned.lower() if is_ascii else scanned.translate(FOLD)
-    prose = fact.predicate.lower() in FREE_TEXT or value.count(" ") >= _LABEL_WORDS
+    prose = free or value.count(" ") >= _LABEL_WORDS
     return Scan(tuple(texts), folded, is_ascii, not is_ascii or has_signs(folded), prose)
 
 
@@ -91,7 +91,7 @@ def scan(prepared: Scan, fact: Fact, context: GateContext, ruleset: Ruleset) -> 
     if ruleset.engine.match(prepared.folded):
         found += _plain_hits(fact, prepared, ruleset)
     found += _moods(fact)
-    if prepared.has_signs:
+    if prepared.has_signs and (not prepared.is_ascii or could_differ(prepared.folded)):
         for name, text in prepared.fields:
             if name != "fact":
                 found += _further_views(Piece(name, text), ruleset)

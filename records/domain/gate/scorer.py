@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import base64
 import functools
-import itertools
 import json
 import math
 import zlib
@@ -33,22 +32,38 @@ LONGEST = 600  # characters of one sentence that are read
 MOST_SENTENCES = 64
 _MASK = (1 << BITS) - 1
 _STEM = 5  # the first letters of a word stand for its inflections
-_EDGE = ".,:;!?\"'()[]"
+_SPACED = str.maketrans('.,:;!?"()[]', " " * 11)
 
 
 def features(sentence: str) -> list[int]:
     """Return the buckets of a folded sentence: words, stems, pairs of stems, the first word."""
-    words = [word.strip(_EDGE) for word in sentence[:LONGEST].split()]
-    stems = [word[:_STEM] for word in words]
-    names = [*words, *[f"{stem}~" for stem in stems]]
-    names += [f"{one} {two}" for one, two in itertools.pairwise(stems)]
-    names.append(f"^{words[0]}" if words else "^")
-    return [_bucket(name) for name in names]
+    words = sentence[:LONGEST].translate(_SPACED).split()
+    if not words:
+        return [_bucket("^")]
+    buckets = [_bucket(f"^{words[0]}")]
+    before = ""
+    for word in words:
+        own, stem_bucket, stem = _word(word)
+        buckets += (own, stem_bucket)
+        if before:
+            buckets.append(_pair(before, stem))
+        before = stem
+    return buckets
 
 
 @functools.lru_cache(maxsize=1 << 16)
+def _word(word: str) -> tuple[int, int, str]:
+    """Return the buckets of a word and its stem, and the stem; frequent words are hashed once."""
+    stem = word[:_STEM]
+    return _bucket(word), _bucket(f"{stem}~"), stem
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _pair(one: str, two: str) -> int:
+    return _bucket(f"{one} {two}")
+
+
 def _bucket(name: str) -> int:
-    """Return the bucket of a feature; frequent words are hashed once."""
     return zlib.crc32(name.encode("utf-8", "replace")) & _MASK
 
 

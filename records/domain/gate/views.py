@@ -13,18 +13,16 @@ from dataclasses import dataclass, field
 
 import re2
 
-from records.domain.gate import decoding, hidden
+from records.domain.gate import decoding, hidden, personal_data, secrets
 from records.domain.gate.folding import fold_with_origin, has_lookalikes, unmask
-from records.domain.gate.secrets import SIGN_PATTERN
 from records.domain.gate.spans import View
 
 _DEPTH = 2  # base64 inside base64 is opened; deeper nesting is not worth the time
 _MAX_DECODED = 32  # tokens opened per field
 
 # Signs, in folded text, that a further view could say something else.
-_SIGN = re2.compile(
-    SIGN_PATTERN
-    + r"|[a-z0-9+/_=-]{16}|[0-9a-f]{2}[ :,][0-9a-f]{2}[ :,][0-9a-f]{2}[ :,][0-9a-f]{2}[ :,]"
+_DIFFERS = (
+    r"[a-z0-9+/_=-]{16}|[0-9a-f]{2}[ :,][0-9a-f]{2}[ :,][0-9a-f]{2}[ :,][0-9a-f]{2}[ :,]"
     r"|%[0-9a-f]{2}|&#?[a-z0-9]{2,8};|\\[ux][0-9a-f]{2}|[01]{8}|<~"
     r"|\b\w[ ._*-]{1,3}\w[ ._*-]{1,3}\w[ ._*-]{1,3}\w\b|[.-]{1,6} [.-]{1,6} [.-]{1,6} "
     r"|[a-z][013457@$!][a-z]|\b[013457@$][a-z]{2}|[a-z]{2}[013457@$]\b|\b[a-z]?[013457@$]{2}[a-z]"
@@ -33,6 +31,9 @@ _SIGN = re2.compile(
     r"|eht|dna|uoy|ruoy|lla|fo|erongi|syawla|reven|dnes|metsys|tpmorp|laever|tegrof"
     r"|snoitcurtsni|suoiverp|selur|drowssap|sdrowssap|liame|drawrof)\b"
 )
+_SIGN_OF_VIEW = re2.compile(_DIFFERS)
+# One search decides for most facts that there is nothing hidden, secret or personal in them.
+_ANY_SIGN = re2.compile(f"{_DIFFERS}|{secrets.SIGN_PATTERN}|{personal_data.SIGN_PATTERN}")
 _ROT13 = re2.compile(
     r"\b(?:gur|naq|lbh|lbhe|nyy|gb|vf|bs|vtaber|nyjnlf|arire|fraq|flfgrz|cebzcg|erirny|sbetrg)\b"
 )
@@ -56,8 +57,13 @@ class Readings:
 
 
 def has_signs(folded: str) -> bool:
-    """Say whether folded text may hold a secret, or could read differently in another view."""
-    return _SIGN.search(folded) is not None
+    """Say whether folded text may hold a secret or personal data, or hide another reading."""
+    return _ANY_SIGN.search(folded) is not None
+
+
+def could_differ(folded: str) -> bool:
+    """Say whether folded text could read differently in another view."""
+    return _SIGN_OF_VIEW.search(folded) is not None
 
 
 def readings(field_name: str, text: str) -> Readings:
