@@ -60,7 +60,7 @@ def _run(port: int, rounds: int) -> int:
         inner.run(f"warm-inner-{number}")
         bare.run(bare.rows(f"warm-bare-{number}"))
     inner.forget()
-    instance.analyse()
+    instance.vacuum()
     over_http, by_hand = [], []
     for number in range(rounds):
         for name in (f"http-{number}", f"inner-{number}"):
