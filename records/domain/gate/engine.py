@@ -33,7 +33,9 @@ BASE_MACROS: Mapping[str, str] = {
     "near": r"[^\x1f\n]{0,28}",
     "far": r"[^\x1f]{0,160}",
     # the beginning of the field, of a line, of a sentence or after a label
-    "start": r"(?:^|[\x1f\n][ \t]*|[.!?;:>][ \t\n]+[\"'(]?|[#*|>]+[ \t]*|[\"(]|[。！？；：])",
+    "start": (
+        r"(?:^[\"'(]?|[\x1f\n][ \t]*[\"'(]?|[.!?;:>][ \t\n]+[\"'(]?|[#*|>]+[ \t]*|[。！？；：、])"
+    ),
     "end": r"(?:$|[\x1f\n.!?;])",
     "w": r"[\pL\pN_'-]+",
 }
