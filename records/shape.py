@@ -79,8 +79,13 @@ class Shaped(NamedTuple):
 
     @property
     def order_at(self) -> datetime:
-        """The instant that places the fact in its slot's time."""
-        return self.valid_from or self.observed_at or self.written_at
+        """The instant that places the fact in its slot's time.
+
+        What had ended before it was seen belongs no later than its end.
+        """
+        if self.valid_from is not None:
+            return self.valid_from
+        return min(self.seen_at, self.valid_until or self.seen_at)
 
 
 class _Checker:

@@ -233,12 +233,15 @@ def load_known(
     slots: dict[UUID, datetime],
     dependents: Sequence[UUID],
     record_ids: Iterable[UUID] = (),
+    past: Sequence[tuple[UUID, str, datetime]] = (),
 ) -> dict[UUID, Known]:
     """Load every record that the writes can meet.
 
     ``fingerprints`` are (partition, fingerprint); ``slots`` are one-valued
     slots with the earliest ``order_at`` written to them (for late arrivals,
     the newer part of the chain and the one record before it are loaded too).
+    ``past`` are (partition, fingerprint, order_at) of writes that name their time
+    themselves: the same fact may be superseded there already.
     """
     parts: list[str] = []
     values: dict[str, Any] = {}
@@ -257,9 +260,9 @@ def load_known(
             f"""SELECT r.id FROM {wanted} JOIN memory_record r ON r.slot_id = w.slot
                  AND r.status = 'active' AND r.cardinality = 'one'""",
             f"""SELECT r.id FROM {wanted} JOIN memory_record r ON r.slot_id = w.slot
-                 AND r.order_at > w.since AND r.status = 'superseded'""",
+                 AND r.order_at >= w.since AND r.status = 'superseded'""",
             f"""SELECT r.id FROM {wanted} CROSS JOIN LATERAL (
-                    SELECT m.id FROM memory_record m WHERE m.slot_id = w.slot AND m.order_at <= w.since
+                    SELECT m.id FROM memory_record m WHERE m.slot_id = w.slot AND m.order_at < w.since
                       AND m.status = 'superseded' ORDER BY m.order_at DESC LIMIT 1) r""",
         ]
     if dependents:
@@ -267,6 +270,18 @@ def load_known(
         parts.append(
             """SELECT r.id FROM memory_record r
                WHERE r.slot_id = ANY(%(dependents)s) AND r.status = 'active'"""
+        )
+    if past:
+        values |= {
+            "past_p": [p for p, _, _ in past],
+            "past_f": [f for _, f, _ in past],
+            "past_at": [at for _, _, at in past],
+        }
+        parts.append(
+            """SELECT r.id FROM unnest(%(past_p)s::uuid[], %(past_f)s::text[],
+                                       %(past_at)s::timestamptz[]) AS w (p, f, at)
+               JOIN memory_record r ON r.partition_id = w.p AND r.fingerprint = w.f
+                AND r.order_at = w.at AND r.status = 'superseded'"""
         )
     ids = list(record_ids)
     if ids:
@@ -319,6 +334,18 @@ def load_claimants(
     )
     for record_id, session_id, source_id in cur:
         known[record_id].claimants.add((session_id, source_id))
+
+
+def load_voices(cur: psycopg.Cursor[Row], known: dict[UUID, Known]) -> None:
+    """Tell each known record who says it now: observing sessions, and addresses that hold it."""
+    cur.execute(
+        """SELECT record_id, session_id FROM claim
+           WHERE record_id = ANY(%(ids)s) AND NOT derived AND state = 'live'
+           UNION SELECT record_id, id FROM address WHERE record_id = ANY(%(ids)s)""",
+        {"ids": list(known)},
+    )
+    for record_id, voice in cur:
+        known[record_id].voices.add(voice)
 
 
 def load_serves(
@@ -380,7 +407,11 @@ def save_known(cur: psycopg.Cursor[Row], known: Iterable[Known], now: datetime) 
         """UPDATE memory_record r SET
                status = u.status, superseded_by = u.superseded_by, superseded_at = u.superseded_at,
                status_at = CASE WHEN u.status <> r.status THEN %(now)s ELSE r.status_at END,
-               last_seen = greatest(r.last_seen, u.last_seen), valid_until = u.valid_until,
+               last_seen = greatest(r.last_seen, u.last_seen),
+               -- As one by one: an extension below the grain is not kept, whatever else changed.
+               valid_until = CASE WHEN NOT u.valid_until_given AND u.valid_until > r.valid_until
+                                   AND u.valid_until < r.valid_until + %(grain)s
+                                  THEN r.valid_until ELSE u.valid_until END,
                valid_until_given = u.valid_until_given, confidence = u.confidence,
                stated_confidence = greatest(r.stated_confidence, u.confidence), trust = u.trust,
                recheck_at = u.recheck_at, unlisted_at = u.unlisted_at,

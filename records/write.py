@@ -26,6 +26,7 @@ from records.domain import canonical
 from records.domain.facts import Cardinality, Fact, Finding, GateContext, Outcome, Status
 from records.domain.gate import Ruleset, beside, check
 from records.domain.ledger import Ledger
+from records.domain.reconcile import Known
 from records.drafts import Draft, draft, incoming, redact
 from records.fences import fence_key, keyed_fingerprint
 from records.items import FieldError, NotFound, Refused, WriteItem, Written
@@ -302,6 +303,19 @@ def _known_fingerprints(cur: psycopg.Cursor[Row], drafts: Sequence[Draft]) -> se
     return {(row[0], row[1]) for row in cur}
 
 
+def _moved_addresses(
+    drafts: Sequence[Draft], held: dict[UUID, UUID], known: dict[UUID, Known]
+) -> dict[UUID, Known]:
+    """Return the live facts that an address held so far and a draft takes it from."""
+    found: dict[UUID, Known] = {}
+    for one in drafts:
+        address = one.identity.address_id
+        record = known.get(held[address]) if address is not None and address in held else None
+        if record is not None and record.is_live and record.fingerprint != one.identity.fingerprint:
+            found[record.id] = record
+    return found
+
+
 def _load(
     cur: psycopg.Cursor[Row], drafts: Sequence[Draft], access: Access, now: datetime
 ) -> Ledger:
@@ -322,6 +336,14 @@ def _load(
         if one.cardinality is Cardinality.ONE:
             slot = one.identity.slot_id
             since[slot] = min(since.get(slot, one.shaped.order_at), one.shaped.order_at)
+    # Only a write that names its own time can say again what was superseded at that time.
+    past = sorted(
+        {
+            (d.partition_id, d.identity.fingerprint, d.shaped.order_at)
+            for d in old
+            if d.identity.address_id is not None and d.shaped.order_at < now
+        }
+    )
     dependents = sorted({slot for d in drafts for slot in d.dependent_slots})
     sessions = sorted({d.session_id for d in drafts})
     told = store.load_sentences(cur, sessions, now)
@@ -331,7 +353,11 @@ def _load(
         slots=since,
         dependents=dependents,
         record_ids={*held.values(), *(record for _, record, _ in told)},
+        past=past,
     )
+    moved = _moved_addresses(drafts, held, known)
+    if moved:
+        store.load_voices(cur, moved)
     same = {k.id: k for k in known.values() if k.status in (Status.ACTIVE, Status.QUARANTINED)}
     served: list[tuple[UUID, UUID]] = []
     if same:

@@ -96,6 +96,7 @@ class Ledger:
         self._rejected: dict[tuple[UUID, str], Known] = {}
         self._live: dict[UUID, list[Known]] = defaultdict(list)
         self._chain: dict[UUID, list[Known]] = defaultdict(list)
+        self._past: dict[tuple[UUID, str], list[Known]] = defaultdict(list)
         self._fences: dict[tuple[UUID | None, str], list[FenceView]] = defaultdict(list)
         self._served = set(served)
         self._sentences = dict(sentences or {})
@@ -179,6 +180,8 @@ class Ledger:
             rejected=self._rejected.get((new.slot_id, new.fingerprint)),
             incumbent=incumbent,
             addressed=addressed,
+            is_shared=addressed is not None and _is_shared(addressed, new),
+            past=self._past_of(new, incumbent, addressed),
             fence=max(reaches, key=_SEVERITY.__getitem__, default=FenceReach.OPEN),
             was_served=same is not None and (new.session_id, same.id) in self._served,
             echo_of=self._echo_of(new),
@@ -200,14 +203,38 @@ class Ledger:
             return None
         return found
 
+    def _past_of(
+        self, new: Incoming, incumbent: Known | None, addressed: Known | None
+    ) -> Known | None:
+        """Return the superseded record of this fact that a late ``new`` says again, if any.
+
+        It stands at the same time; or, in a one-valued slot, nothing else is known to have
+        been true between the two. An import that is repeated so leaves no second past.
+        """
+        if not any(k is not None and new.order_at < k.order_at for k in (incumbent, addressed)):
+            return None
+        found = self._past.get((new.slot_id, new.fingerprint), ())
+        exact = next((k for k in found if k.order_at == new.order_at), None)
+        if exact is not None or new.cardinality is not Cardinality.ONE:
+            return exact
+        others = [k.order_at for k in self._chain[new.slot_id] if k.fingerprint != new.fingerprint]
+        return next((k for k in found if not _parted(k.order_at, new.order_at, others)), None)
+
     def _point(self, new: Incoming, record: Known) -> None:
         """Let ``new``'s address hold ``record`` from now on."""
+        if not new.derived:
+            record.voices.add(new.session_id)
         if new.address_id and record.is_live and self.addresses.get(new.address_id) != record.id:
+            former = self.known.get(self.addresses.get(new.address_id, record.id))
+            if former is not None:
+                former.voices.discard(new.address_id)
+            record.voices.add(new.address_id)
             self.addresses[new.address_id] = record.id
             self.moved_addresses.add(new.address_id)
 
     def _claim(self, new: Incoming, plan: Plan, target: Known, item: int) -> Applied:
-        held = target.is_live and new.outcome is not Outcome.ALLOW
+        is_settled = target.status in (Status.ACTIVE, Status.SUPERSEDED)
+        held = is_settled and new.outcome is not Outcome.ALLOW
         echo = plan.decision is Decision.ECHOED
         self._count_claim(new, target, item, held=held, echo=echo)
         if held or echo:
@@ -217,8 +244,14 @@ class Ledger:
         target.seen_count += 1
         if plan.decision is not Decision.REINFORCED:
             return _applied(plan.decision, target)
+        if not target.is_live:
+            if new.seen_at > target.last_seen:
+                _change(target, "last_seen", new.seen_at)
+            return _applied(plan.decision, target)
         self._reinforce(new, target, is_first=is_first)
         former = self._addressed(new)
+        if former is not None and _is_shared(former, new):
+            former = None
         if former is not None:
             self._supersede(former, target)
         self._point(new, target)
@@ -227,7 +260,7 @@ class Ledger:
     def _reinforce(self, new: Incoming, target: Known, *, is_first: bool) -> None:
         if new.seen_at > target.last_seen:
             _change(target, "last_seen", new.seen_at)
-        if new.valid_until_given:
+        if new.valid_until_given and _outweighs(new, target):
             _change(target, "valid_until_given", True)
             _change(target, "valid_until", new.valid_until)
         elif not target.valid_until_given and (
@@ -273,7 +306,7 @@ class Ledger:
         self._enter(record)
         self._point(new, record)
         self._count_claim(new, record, item)
-        rechecked = self._recheck(new) if plan.decision is Decision.UPDATED else ()
+        rechecked = self._recheck(new, record) if plan.decision is Decision.UPDATED else ()
         return _applied(plan.decision, record, tuple(k.id for k in plan.supersede), rechecked)
 
     def _supersede(self, old: Known, successor: Known) -> None:
@@ -297,8 +330,9 @@ class Ledger:
         if before:
             _change(before[-1], "superseded_by", record.id)
 
-    def _recheck(self, new: Incoming) -> tuple[UUID, ...]:
-        found = [k for slot in new.dependent_slots for k in self._live[slot]]
+    def _recheck(self, new: Incoming, record: Known) -> tuple[UUID, ...]:
+        live = [k for slot in new.dependent_slots for k in self._live[slot]]
+        found = [k for k in live if k.id != record.id]
         for k in found:
             if k.recheck_at is None:
                 _change(k, "recheck_at", self.now)
@@ -345,7 +379,25 @@ class Ledger:
         live[:] = [k for k in live if k.id != one.id]
 
     def _remember(self, one: Known) -> None:
+        self._past[one.slot_id, one.fingerprint].append(one)
         insort(self._chain[one.slot_id], one, key=lambda k: k.order_at)
+
+
+def _is_shared(former: Known, new: Incoming) -> bool:
+    """Say whether others than ``new``'s address assert what the address held."""
+    return bool(former.voices - {new.address_id})
+
+
+def _parted(one: datetime, late: datetime, others: Iterable[datetime]) -> bool:
+    """Say whether something else was true between a record and a late arrival."""
+    if one < late:
+        return any(one < at <= late for at in others)
+    return any(late < at < one for at in others)
+
+
+def _outweighs(new: Incoming, target: Known) -> bool:
+    """Say whether a writer's word on when a fact ends counts against what is known of it."""
+    return new.trust >= target.trust and new.confidence >= target.confidence
 
 
 _SEVERITY = {FenceReach.OPEN: 0, FenceReach.HELD: 1, FenceReach.CLOSED: 2}

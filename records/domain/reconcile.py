@@ -48,6 +48,11 @@ class Incoming(NamedTuple):
     trust: int = 1
     dependent_slots: tuple[UUID, ...] = ()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the fact had ended, by its writer's own word, when it was seen."""
+        return self.valid_until_given and is_expired(self.valid_until, at=self.seen_at)
+
 
 @dataclass(slots=True)
 class Known:
@@ -74,6 +79,8 @@ class Known:
     unlisted_at: datetime | None = None
     seen_count: int = 1
     claimants: set[tuple[UUID, UUID]] = field(default_factory=set)
+    # Who says it now: sessions that observed it, addresses that hold it.
+    voices: set[UUID] = field(default_factory=set)
     is_new: bool = False
     changed: set[str] = field(default_factory=set)
 
@@ -98,6 +105,8 @@ class Surroundings(NamedTuple):
     rejected: Known | None = None
     incumbent: Known | None = None
     addressed: Known | None = None
+    is_shared: bool = False  # others than the address say what it held, too
+    past: Known | None = None  # the same fact where ``new`` belongs in the slot's past
     fence: FenceReach = FenceReach.OPEN
     was_served: bool = False
     echo_of: Known | None = None  # another fact whose very sentence was served to this session
@@ -126,6 +135,9 @@ def decide(new: Incoming, around: Surroundings) -> Plan:
         return Plan(Decision.FENCED)
     if around.same is not None:
         return _restated(new, around.same, around)
+    if around.past is not None:
+        is_allowed = new.outcome is Outcome.ALLOW
+        return Plan(Decision.REINFORCED if is_allowed else Decision.QUARANTINED, target=around.past)
     if around.echo_of is not None and not new.derived:
         return Plan(Decision.ECHOED, target=around.echo_of)
     hold = _hold_reason(new, around)
@@ -180,6 +192,9 @@ def _placed(new: Incoming, around: Surroundings) -> Plan:
         if new.order_at < incumbent.order_at:
             return Plan(Decision.LATE, status=Status.SUPERSEDED, behind=incumbent)
         expired = is_expired(incumbent.valid_until, at=new.seen_at)
+        if new.is_over and not expired and incumbent.last_seen > new.order_at:
+            # What had ended before the live value was last seen is history.
+            return Plan(Decision.LATE, status=Status.SUPERSEDED, behind=incumbent)
         if new.confidence < incumbent.confidence and not expired:
             return _held(Decision.CONTESTED, HoldReason.CONTEST)
     addressed = around.addressed
@@ -191,8 +206,12 @@ def _placed(new: Incoming, around: Surroundings) -> Plan:
 
 
 def _replaced(first: Known | None, around: Surroundings) -> tuple[Known, ...]:
-    """Return what a new record replaces: its predecessor, and its address's former fact."""
+    """Return what a new record replaces: its predecessor, and its address's former fact.
+
+    What others say too stays: the address alone has moved on.
+    """
     found = [first] if first is not None else []
-    if around.addressed is not None and all(k.id != around.addressed.id for k in found):
-        found.append(around.addressed)
+    former = around.addressed
+    if former is not None and not around.is_shared and all(k.id != former.id for k in found):
+        found.append(former)
     return tuple(found)
