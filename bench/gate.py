@@ -92,17 +92,17 @@ def sensitive_rows() -> list[Row]:
 
 
 def speed(facts: Sequence[Fact], ruleset: Ruleset) -> dict[str, float]:
-    """Return microseconds per fact, measured one by one after a warm-up."""
+    """Return microseconds of one core per fact, measured one by one after a warm-up."""
     context = GateContext()
     policies = {fact.predicate: Policy(fact.predicate, known=False) for fact in facts}
     taken: list[int] = []
     for turn in range(2):
         for fact in facts:
             policy = policies[fact.predicate]
-            begin = time.perf_counter_ns()
+            begin = time.thread_time_ns()
             check(fact, context=context, policy=policy, ruleset=ruleset, now=MOMENT)
             if turn:
-                taken.append(time.perf_counter_ns() - begin)
+                taken.append(time.thread_time_ns() - begin)
     cuts = statistics.quantiles(taken, n=100)
     return {"median": cuts[49] / 1e3, "p90": cuts[89] / 1e3, "p99": cuts[98] / 1e3}
 
@@ -115,9 +115,9 @@ def lengths(ruleset: Ruleset) -> dict[int, float]:
             :size
         ]
         fact = Fact("user", "note", text, text)
-        begin = time.perf_counter_ns()
+        begin = time.thread_time_ns()
         check(fact, context=GateContext(), policy=Policy("note"), ruleset=ruleset, now=MOMENT)
-        taken[size] = (time.perf_counter_ns() - begin) / 1e6
+        taken[size] = (time.thread_time_ns() - begin) / 1e6
     return taken
 
 

@@ -38,6 +38,7 @@ class English:
     noun_openers: frozenset[str]
     noun_links: frozenset[str]
     courtesies: frozenset[str]
+    aims: frozenset[str]
 
 
 @functools.cache

@@ -69,7 +69,8 @@ def moods(text: str, *, skip_first: bool = False, label: bool = False) -> list[M
                 mood = _question(text, start, stop, after=border.end())
             if mood is not None:
                 found.append(mood)
-            first = False
+            # "Goal: run 10 km" names an aim; what follows the label is no order
+            first = text[stop] == ":" and text[start:stop].strip().lower() in english().aims
         start = border.end()
     if start < len(text):
         stop = len(text)
