@@ -28,7 +28,8 @@ STATUS_MEANINGS = {
 @require(Permission.VIEW)
 def show_overview(request: ConsoleRequest) -> HttpResponse:
     """Show what the workspace holds; what takes longer comes after the page."""
-    request.session["place"] = str(request.here.id)
+    if request.session.get("place") != str(request.here.id):
+        request.session["place"] = str(request.here.id)
     with reading(request):
         found = queries.load_overview(request.here.id)
     jobs = job_overview(request.here.id, now=timezone.now())

@@ -40,7 +40,7 @@ class NavItem:
 
 NAV: tuple[NavItem, ...] = (
     NavItem("overview", "Overview", "overview"),
-    NavItem("queue", "Queue", "queue", count="held"),
+    NavItem("queue", "Queue", "queue", Permission.REVIEW, count="held"),
     NavItem("records", "Records", "records"),
     NavItem("sessions", "Sessions", "sessions", count="suspended_sessions"),
     NavItem("policies", "Policies", "policies", group="Settings"),
