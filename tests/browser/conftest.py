@@ -34,7 +34,7 @@ CHROMIUM = next(
 )
 WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 # Answers that a page may bring on purpose; everything else in the console is a fault.
-EXPECTED = ("the server responded with a status of 4", "favicon")
+EXPECTED = ("the server responded with a status of 4", "Response Status Error Code 4")
 
 
 @pytest.fixture(scope="session")
