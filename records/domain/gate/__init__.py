@@ -5,8 +5,17 @@ ruleset. Must not touch Django, the database or the clock. Start with
 ``judge.py``; ``docs/gate.md`` tells the whole story.
 """
 
-from records.domain.gate.judge import check, worst
+from records.domain.gate.judge import check, with_findings, worst
 from records.domain.gate.ruleset import Rule, RuleError, Ruleset, default_ruleset
 from records.domain.gate.scanner import views_of
 
-__all__ = ["Rule", "RuleError", "Ruleset", "check", "default_ruleset", "views_of", "worst"]
+__all__ = [
+    "Rule",
+    "RuleError",
+    "Ruleset",
+    "check",
+    "default_ruleset",
+    "views_of",
+    "with_findings",
+    "worst",
+]

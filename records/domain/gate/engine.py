@@ -105,24 +105,30 @@ class Engine:
     """A compiled list of patterns that finds, in one call, all that match."""
 
     def __init__(self, sources: Sequence[str]) -> None:
-        self._filter = re2.Filter()
-        self._compiled: list[re2._Regexp] = []
-        self._empty = not sources
         options = _options()
+        self._compiled: list[re2._Regexp] = []
         for source in sources:
             try:
-                self._filter.Add(source, options)
                 self._compiled.append(re2.compile(source, options))
             except re2.error as fault:
                 raise PatternError(f"{fault} in pattern {source[:120]!r}") from fault
-        if sources:
-            self._filter.Compile()
+        # The filter runs patterns without literals of their own on every text. They are
+        # searched as one alternation instead, and one by one only when that is there.
+        loose = _without_literals(sources, options)
+        self._loose = sorted(loose)
+        self._tight = [index for index in range(len(sources)) if index not in loose]
+        self._filter = _filter([sources[index] for index in self._tight], options)
+        joined = "|".join(f"(?:{sources[index]})" for index in self._loose)
+        self._any_loose = re2.compile(joined, options) if loose else None
 
     def match(self, text: str) -> Sequence[int]:
-        """Return the indices of the patterns that occur in ``text``."""
-        if self._empty:
-            return ()
-        return self._filter.Match(text) or ()
+        """Return the indices of the patterns that occur in ``text``, in order."""
+        found = self._filter.Match(text) if self._tight else None
+        hits = [self._tight[index] for index in found] if found else []
+        if self._any_loose is not None and self._any_loose.search(text) is not None:
+            hits += [index for index in self._loose if self._compiled[index].search(text)]
+            hits.sort()
+        return hits
 
     def spans(self, index: int, text: str, *, limit: int = 8) -> Iterator[tuple[int, int]]:
         """Yield where pattern ``index`` occurs, left to right, at most ``limit`` times."""
@@ -130,3 +136,19 @@ class Engine:
             if count >= limit:
                 return
             yield found.span()
+
+
+def _filter(sources: Sequence[str], options: re2.Options) -> re2.Filter:
+    built = re2.Filter()
+    for source in sources:
+        built.Add(source, options)
+    if sources:
+        built.Compile()
+    return built
+
+
+def _without_literals(sources: Sequence[str], options: re2.Options) -> frozenset[int]:
+    """Return the patterns that the filter would run even on an empty text."""
+    if not sources:
+        return frozenset()
+    return frozenset(_filter(sources, options).Match("", potential=True) or ())

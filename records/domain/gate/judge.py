@@ -122,6 +122,13 @@ def _validated(fact: Fact, policy: Policy, now: datetime) -> list[Finding]:
     ]
 
 
+def with_findings(verdict: Verdict, findings: Iterable[Finding]) -> Verdict:
+    """Return the verdict with more findings, such as an external judge's; never a milder one."""
+    found = (*verdict.findings, *findings)
+    outcome = worst((verdict.outcome, *(finding.outcome for finding in found)))
+    return replace(verdict, outcome=outcome, findings=found)
+
+
 _Hits = dict[str, tuple[str, list[secrets.Secret]]]
 
 

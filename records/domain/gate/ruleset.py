@@ -21,6 +21,9 @@ entries::
     weak = false                      # counts only when the learned scorer agrees
     must = ["..."]                    # examples that match; a test runs them all
     must_not = ["..."]
+    since = "2026-11-30"              # the day it came into force; one line for a whole file
+
+Patterns in a workspace's own rules may use the shipped macros.
 """
 
 from __future__ import annotations
@@ -65,6 +68,7 @@ class Rule:
     weak: bool = False
     must: tuple[str, ...] = ()
     must_not: tuple[str, ...] = ()
+    since: str = ""  # the day the rule came into force, ISO
     own: bool = False  # added by a workspace, not shipped
 
     @property
@@ -112,6 +116,7 @@ class Rule:
             weak=bool(entry.get("weak", False)),
             must=tuple(entry.get("must", ())),
             must_not=tuple(entry.get("must_not", ())),
+            since=str(entry.get("since", "")),
             own=own,
         )
 
@@ -130,6 +135,7 @@ class Rule:
             "weak": self.weak,
             "must": list(self.must),
             "must_not": list(self.must_not),
+            "since": self.since,
             "own": self.own,
         }
 
@@ -229,7 +235,7 @@ def load(folder: Path) -> Ruleset:
             if name in macros:
                 raise RuleError(f"{path.name}: macro {name} is defined twice")
             macros[name] = body
-        entries += data.get("rule", [])
+        entries += [{"since": data.get("since", ""), **entry} for entry in data.get("rule", [])]
     return Ruleset(
         (Rule.from_mapping(entry) for entry in entries), macros=macros, scorer=scorer.shipped()
     )
