@@ -10,6 +10,7 @@ import copy
 import logging
 from typing import Any
 
+import psycopg
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
@@ -30,6 +31,7 @@ from records.api import (
 )
 from records.api.problems import Problem, invalid, not_found, respond
 from records.items import BadRequest, Conflict, FieldError, NotFound
+from records.scope import sqlstate
 
 logger = logging.getLogger(__name__)
 VERSION = "1"
@@ -134,10 +136,12 @@ def _crash(request: HttpRequest, error: Exception) -> HttpResponse:
 
 @api.exception_handler(OperationalError)
 @api.exception_handler(InterfaceError)
+@api.exception_handler(psycopg.OperationalError)
+@api.exception_handler(psycopg.InterfaceError)
 def _unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
     """Tell a database that is away, starting, full or torn between two writers from a fault."""
-    state = getattr(error.__cause__, "sqlstate", None)
+    state = sqlstate(error)
     if state is not None and not state.startswith(PASSING):
         raise error
-    logger.warning("The database cannot answer: %s", type(error.__cause__).__name__)
+    logger.warning("The database cannot answer: %s", type(error.__cause__ or error).__name__)
     return respond(request, Problem(503, headers={"Retry-After": "2"}))

@@ -16,7 +16,7 @@ from records.access import Access
 from records.domain.facts import Status
 from records.items import BadRequest, Conflict, FieldError, NotFound, Refused, WriteItem, Written
 from records.models import MemoryRecord, Partition
-from records.scope import partition_scope, workspace_scope
+from records.scope import partition_scope, retried, workspace_scope
 from records.write import write_fact
 
 
@@ -28,6 +28,7 @@ class Correction:
     retracted: bool
 
 
+@retried
 def correct(
     record_id: UUID,
     *,

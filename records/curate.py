@@ -31,7 +31,7 @@ from records.events import Happening
 from records.fences import fence_key, keyed_fingerprint
 from records.items import Conflict, NotFound
 from records.queries import Row, cursor
-from records.scope import partition_scope, workspace_scope
+from records.scope import partition_scope, retried, workspace_scope
 
 REASON_LIMIT = 1_000
 
@@ -152,6 +152,7 @@ def _set_status(
     )
 
 
+@retried
 def approve(
     record_id: UUID,
     *,
@@ -205,6 +206,7 @@ def findings_digest(findings: Sequence[dict[str, Any]]) -> str:
     return "|".join(sorted(f"{f['rule']}@{f['field']}:{f['view']}:{f['span']}" for f in findings))
 
 
+@retried
 def reject(
     record_ids: Iterable[UUID],
     reason: str,
@@ -231,6 +233,7 @@ def reject(
     )
 
 
+@retried
 def retract(
     record_ids: Iterable[UUID],
     reason: str,
@@ -257,6 +260,7 @@ def retract(
     )
 
 
+@retried
 def hold(
     record_ids: Iterable[UUID],
     reason: HoldReason,
@@ -525,6 +529,7 @@ def _taken_fingerprints(cur: psycopg.Cursor[Row], held: Sequence[Held]) -> set[t
     return {(row[0], row[1]) for row in cur}
 
 
+@retried
 def evict(
     record_ids: Iterable[UUID],
     reason: str,
@@ -684,6 +689,7 @@ def _restore_predecessors(
     return restored
 
 
+@retried
 def restore(
     record_ids: Iterable[UUID],
     reason: str,
@@ -744,6 +750,7 @@ def restore(
         return acted
 
 
+@retried
 def erase(
     record_ids: Iterable[UUID], reason: str, *, access: Access, now: datetime | None = None
 ) -> Acted:
@@ -792,6 +799,7 @@ def erase(
         return acted
 
 
+@retried
 def reopen(record_id: UUID, reason: str, *, access: Access, now: datetime | None = None) -> Acted:
     """Undo a person's decision: an approved or rejected record is held again.
 
@@ -835,6 +843,7 @@ def reopen(record_id: UUID, reason: str, *, access: Access, now: datetime | None
         return acted
 
 
+@retried
 def extend(
     record_id: UUID,
     valid_until: datetime | None,
@@ -860,6 +869,7 @@ def extend(
         return Acted(matched=1, changed=[held.id])
 
 
+@retried
 def confirm(
     record_id: UUID,
     reason: str,
@@ -886,6 +896,7 @@ def confirm(
         return Acted(matched=1, changed=[held.id])
 
 
+@retried
 def suspend(
     kind: str, target_id: UUID, reason: str, *, access: Access, now: datetime | None = None
 ) -> Acted:
@@ -897,6 +908,7 @@ def suspend(
     return _contain(kind, target_id, reason, access=access, now=now, suspended=True)
 
 
+@retried
 def release(
     kind: str, target_id: UUID, reason: str, *, access: Access, now: datetime | None = None
 ) -> Acted:

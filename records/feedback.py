@@ -23,7 +23,7 @@ from records.domain.ids import made_at
 from records.events import Happening
 from records.items import NAME_LIMIT, BadRequest, FieldError, NotFound
 from records.queries import Row
-from records.scope import partition_scope, workspace_scope
+from records.scope import partition_scope, retried, workspace_scope
 
 CONFIRMED_STEP = 0.05  # for each session that confirms
 CONFIRMED_LIMIT = 0.15  # over the confidence that the record was written with
@@ -112,6 +112,7 @@ TALLY = """INSERT INTO tally AS t (record_id, workspace_id, partition_id, seen_c
               wrong = excluded.wrong, stale = excluded.stale"""
 
 
+@retried
 def give(
     recall_id: UUID,
     memory_id: UUID,

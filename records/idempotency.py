@@ -22,7 +22,7 @@ from psycopg.errors import LockNotAvailable
 from records.access import Access
 from records.domain.ids import uuid7
 from records.items import Conflict
-from records.scope import partition_scope, workspace_scope
+from records.scope import partition_scope, retried, workspace_scope
 
 KEPT = timedelta(hours=24)
 WAIT_SECONDS = 10
@@ -50,6 +50,7 @@ class Kept:
     is_replayed: bool = False
 
 
+@retried
 def run_once(key: str, *, parts: Iterable[bytes], access: Access, run: Callable[[], Kept]) -> Kept:
     """Return the kept answer of ``key``, or that of ``run``, which then is kept.
 

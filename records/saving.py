@@ -147,6 +147,7 @@ def _json(value: Any, empty: str) -> str:
 
 def _refresh_contents(cur: psycopg.Cursor[Row], ledger: Ledger, drafts: Sequence[Draft]) -> None:
     """Let a source refresh the sentence it wrote: text, terms and vector together."""
+    rows = []
     for one in drafts:
         record = one.applied.record if one.applied else None
         if record is None or record.is_new or "content" not in record.changed:
@@ -155,20 +156,18 @@ def _refresh_contents(cur: psycopg.Cursor[Row], ledger: Ledger, drafts: Sequence
             continue
         record.changed.discard("content")
         found = terms.terms(one.searched)
-        cur.execute(
-            """UPDATE memory_record SET content = %s, terms = %s, more_terms = %s, embedding = %b,
-                   embedding_model = %s, embedding_partial = %s, version = version + 1
-               WHERE id = %s""",
-            [
+        rows.append(
+            (
+                record.id,
                 record.content,
                 list(found[: terms.MAX_INDEXED_TERMS]),
                 list(found[terms.MAX_INDEXED_TERMS :]) or None,
                 one.vector,
                 one.model,
                 one.vector_partial,
-                record.id,
-            ],
+            )
         )
+    store.refresh_contents(cur, rows)
 
 
 def _save_claims(

@@ -18,7 +18,7 @@ from records.domain.ids import uuid7
 from records.items import NAME_LIMIT, BadRequest, Conflict, FieldError, NotFound
 from records.models import Partition, Source, SourceRun
 from records.queries import cursor
-from records.scope import partition_scope, workspace_scope
+from records.scope import partition_scope, retried, workspace_scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class RunReport:
     already_finished: bool = False
 
 
+@retried
 def start_run(
     source: str,
     *,
@@ -97,6 +98,7 @@ def start_run(
     return run
 
 
+@retried
 def finish_run(run_id: UUID, *, access: Access, now: datetime | None = None) -> RunReport:
     """End a run: what it did not name is no longer emitted, what it named again is back.
 

@@ -485,6 +485,22 @@ def _claim_order(row: Sequence[Any]) -> tuple[int, int, int]:
     return row[0].int, row[1].int, row[2].int
 
 
+def refresh_contents(cur: psycopg.Cursor[Row], rows: Sequence[tuple[Any, ...]]) -> None:
+    """Replace sentences: (record, content, terms, more terms, vector, model, partial)."""
+    if not rows:
+        return
+    row = "(%b::uuid, %b::text, %b::int4[], %b::int4[], %b::halfvec, %b::int2, %b::bool)"
+    cur.execute(
+        f"""UPDATE memory_record r SET content = u.content, terms = u.terms, more_terms = u.more_terms,
+               embedding = u.embedding, embedding_model = u.model, embedding_partial = u.partial,
+               version = r.version + 1
+           FROM (VALUES {", ".join([row] * len(rows))})
+               AS u (id, content, terms, more_terms, embedding, model, partial)
+           WHERE r.id = u.id""",
+        [value for one in rows for value in one],
+    )
+
+
 def refresh_tallies(
     cur: psycopg.Cursor[Row], record_ids: Sequence[UUID], *, lower: bool = False
 ) -> dict[UUID, int]:

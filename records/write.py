@@ -34,7 +34,7 @@ from records.policies import PolicyBook, book
 from records.queries import Row, cursor
 from records.rulesets import ruleset
 from records.saving import save, written
-from records.scope import partition_scope
+from records.scope import partition_scope, retried
 from records.shape import Shaped, shape
 
 log = logging.getLogger(__name__)
@@ -53,6 +53,7 @@ def write_fact(
     return write_facts([item], access=access, now=now)[0]
 
 
+@retried
 def write_facts(
     items: Sequence[WriteItem],
     *,
