@@ -55,6 +55,15 @@ LEASES = register(
         history=False,
     )
 )
+GATE_HITS = register(
+    Job(
+        "gate_hits",
+        "Hits of the gate's rules, and what reviewers made of them",
+        "audits.gate_hits",
+        timedelta(minutes=1),
+        history=False,
+    )
+)
 VERIFICATION = register(
     Job("verification", "The whole trail checked", "audits.verify", timedelta(hours=6))
 )

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from audits import anchors, checks, jobs, leases, seals
+from audits import anchors, checks, gate_hits, jobs, leases, seals
 from records.jobs.runs import perform, perform_everywhere
 
 
@@ -44,6 +44,12 @@ def verify(workspace_id: str | None = None) -> None:
 def free_leases(workspace_id: str | None = None) -> None:
     """Tidy the leases of the review queue that have run out."""
     perform_everywhere(jobs.LEASES, leases.free, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=jobs.GATE_HITS.task)
+def fold_gate_hits(workspace_id: str | None = None) -> None:
+    """Count the hits of the gate's rules in one workspace, or in all."""
+    perform_everywhere(jobs.GATE_HITS, gate_hits.fold_hits, workspace_id=_id(workspace_id))
 
 
 @shared_task(name=jobs.ANCHORING_INSTALLATION.task)

@@ -16,6 +16,7 @@ from django.db import transaction
 from records import events
 from records.access import Access
 from records.events import Happening
+from records.gate_replay import replay_store
 from records.jobs import catalogue, runs
 from records.jobs.catalogue import Job
 from records.jobs.decay import update_age
@@ -88,6 +89,12 @@ def reembed(workspace_id: str | None = None) -> None:
 def recast(workspace_id: str | None = None) -> None:
     """Bring stored facts over to policies that were changed."""
     runs.perform_everywhere(catalogue.RECAST, bring_over, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=catalogue.GATE_REPLAY.task)
+def gate_replay(workspace_id: str | None = None) -> None:
+    """Compare a draft of the gate's rules with the active ones on the live store."""
+    runs.perform_everywhere(catalogue.GATE_REPLAY, replay_store, workspace_id=_id(workspace_id))
 
 
 @shared_task(name=catalogue.PARTITIONS.task)

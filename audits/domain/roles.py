@@ -31,6 +31,7 @@ class Permission(StrEnum):
     SEE_ACCESS = "see_access"
     MANAGE_KEYS = "manage_keys"
     MANAGE_POLICIES = "manage_policies"
+    MANAGE_GATE = "manage_gate"
     MANAGE_PEOPLE = "manage_people"
     RUN_JOBS = "run_jobs"
 
@@ -44,6 +45,7 @@ MEANINGS: dict[Permission, str] = {
     Permission.SEE_ACCESS: "See API keys, members and invitations",
     Permission.MANAGE_KEYS: "Make and revoke API keys",
     Permission.MANAGE_POLICIES: "Change predicate policies",
+    Permission.MANAGE_GATE: "Draft, replay and activate the gate's rules",
     Permission.MANAGE_PEOPLE: "Invite people, change roles, remove members",
     Permission.RUN_JOBS: "Start background jobs",
 }

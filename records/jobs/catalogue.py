@@ -92,6 +92,9 @@ RECAST = register(
         carries=True,
     )
 )
+GATE_REPLAY = register(
+    Job("gate_replay", "Live facts under a draft of the gate's rules", "records.gate_replay", None)
+)
 PARTITIONS = register(
     Job(
         "partitions",

@@ -31,7 +31,7 @@ BATCH = 200  # a step of well under a second, so that a hold locks slots only br
 START = UUID(int=0)
 
 # What a session wrote just before is read as at the write: its last 64 claims at most.
-NEXT = """SELECT r.id, r.subject, r.predicate, r.value, r.content, coalesce(c.evidence, ''), r.tags,
+CANDIDATES = """SELECT r.id, r.subject, r.predicate, r.value, r.content, coalesce(c.evidence, ''), r.tags,
        s.tier, r.derived, r.corroboration, r.version, r.override, recent.texts
 FROM memory_record r
 JOIN source s ON s.id = r.source_id
@@ -47,8 +47,8 @@ CROSS JOIN LATERAL (
         WHERE last.subject_key = r.subject_key AND last.status <> 'erased'
           AND last.recorded_at > r.recorded_at - %(window)s
         ORDER BY last.id DESC LIMIT %(texts)s) AS near) AS recent
-WHERE r.workspace_id = %(workspace)s AND r.status = 'active'
-  AND r.id > %(after)s AND r.id <= %(until)s
+WHERE r.workspace_id = %(workspace)s"""
+NEXT = f"""{CANDIDATES} AND r.status = 'active' AND r.id > %(after)s AND r.id <= %(until)s
 ORDER BY r.id LIMIT %(batch)s"""
 
 
@@ -91,7 +91,7 @@ def _rescan_batch(run: Run, now: datetime) -> int:
         rules, book = rulesets.ruleset(run.workspace_id), policies.book(run.workspace_id)
         failing: dict[UUID, Verdict] = {}
         for one in found:
-            verdict = _judge(one, book, rules, now)
+            verdict = judge(one, book, rules, now)
             if verdict.outcome is Outcome.ALLOW:
                 continue
             if is_approved(one, verdict):
@@ -114,7 +114,8 @@ def _rescan_batch(run: Run, now: datetime) -> int:
         return len(found)
 
 
-def _judge(one: Candidate, book: PolicyBook, rules: Ruleset, now: datetime) -> Verdict:
+def judge(one: Candidate, book: PolicyBook, rules: Ruleset, now: datetime) -> Verdict:
+    """Return what the gate says of a record as it was written, by these rules."""
     policy = book.resolve(one.fact.predicate)
     return check(one.fact, context=one.context, policy=policy, ruleset=rules, now=now)
 
@@ -131,10 +132,11 @@ def _load(run: Run, cursor: psycopg.Cursor[queries.Row]) -> Sequence[Candidate]:
             "batch": BATCH,
         },
     )
-    return [_candidate(row) for row in cursor]
+    return [candidate(row) for row in cursor]
 
 
-def _candidate(row: queries.Row) -> Candidate:
+def candidate(row: queries.Row) -> Candidate:
+    """Return what a row of ``CANDIDATES`` says."""
     subject, predicate, value, content, evidence, tags = row[1:7]
     tier, derived, corroboration, version, override, texts = row[7:]
     return Candidate(

@@ -2,12 +2,14 @@
 
 ``tenancy`` (who), ``policies`` (what is asked of a fact), ``memory`` (facts,
 claims, slots, fences), ``logs`` (events and serves, append-only), ``work``
-(jobs, idempotency, embedding models) and ``imports`` (how far each file got).
+(jobs, idempotency, embedding models), ``imports`` (how far each file got) and
+``gate`` (a workspace's own rules).
 Constraints that Django cannot say (composite keys, row-level security, partial
 unique and covering indexes, grants) are SQL files in ``records/sql``. See
 docs/schema.md for the map.
 """
 
+from .gate import GateReplay, GateRuleset
 from .imports import ImportRun
 from .logs import Event, Recall, Serve
 from .memory import Address, Claim, Fence, MemoryRecord, Slot, Standing, Tally
@@ -23,6 +25,8 @@ __all__ = [
     "Event",
     "Feedback",
     "Fence",
+    "GateReplay",
+    "GateRuleset",
     "IdempotencyKey",
     "ImportRun",
     "JobRun",

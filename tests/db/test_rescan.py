@@ -121,7 +121,7 @@ def test_lost_rescan_goes_on_without_missing_or_repeating_a_record(
     ids = put_many(access, 18)
     judged: list[UUID] = []
     killed: list[bool] = []
-    really = rescan._judge
+    really = rescan.judge
 
     def judge(one: rescan.Candidate, *rest: Any) -> Any:
         judged.append(one.id)
@@ -130,7 +130,7 @@ def test_lost_rescan_goes_on_without_missing_or_repeating_a_record(
             raise SystemExit  # nothing in the run catches it, as nothing catches a kill
         return really(one, *rest)
 
-    monkeypatch.setattr(rescan, "_judge", judge)
+    monkeypatch.setattr(rescan, "judge", judge)
     first = runs.claim(catalogue.RESCAN, access.workspace_id)
     assert first is not None
     with pytest.raises(SystemExit):
