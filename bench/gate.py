@@ -186,7 +186,7 @@ def left_out(report: Report) -> list[str]:
                 continue
             name = "bad" if bad else "good"
             gate = counts.get(f"gate_{name}_held")
-            if gate is None:
+            if gate is None or not counts[name]:
                 continue
             without = gate / max(1, counts[name])
             low, high = wilson(gate, counts[name])

@@ -80,7 +80,7 @@ def chat_rows(folder: Path) -> Iterator[Row]:
     """Yield the benign rows that are chat requests: no facts, so no false alarms."""
     for row in _lines(folder / "gate_benign.jsonl"):
         if not row["fact"]:
-            yield Row(row["text"], False, row["kind"], row["source"])
+            yield Row(row["text"], False, row["kind"], f"{row['source']} (chat)")
 
 
 def evasion_rows(folder: Path) -> Iterator[Row]:
