@@ -44,6 +44,8 @@ FREE_TEXT = frozenset(
 )
 _JOINED_VALUE = 400  # characters of the value that can complete an order split over fields
 _LABEL_WORDS = 3  # a structured value of so few words is read as a label
+_CODED_NAME = 24  # characters; a longer word may be an encoded sentence
+_LONG_NAME = 12  # characters; shorter names cannot hide an instruction
 _SESSION_TEXTS = 6  # earlier writes joined with this one
 
 _MOODS: dict[str, tuple[str, str]] = {
@@ -74,7 +76,11 @@ def prepare(fact: Fact) -> Scan:
     if content not in ("", value):
         texts.append(("content", content))
     free = fact.predicate.lower() in FREE_TEXT
-    if not (free or (content.startswith(fact.subject) and content.endswith(value))):
+    # "user note ..." reads like the value alone; any other subject may complete an order.
+    subject = fact.subject
+    named = len(subject) < _CODED_NAME and subject.isidentifier()
+    plain = free and (named or subject.lower() == "the user")
+    if not (plain or (content.startswith(fact.subject) and content.endswith(value))):
         texts.append(("fact", f"{fact.subject} {fact.predicate} {value[:_JOINED_VALUE]}"))
     if fact.tags:
         texts.append(("tags", "\n".join(fact.tags)))
@@ -92,8 +98,9 @@ def scan(prepared: Scan, fact: Fact, context: GateContext, ruleset: Ruleset) -> 
         found += _plain_hits(fact, prepared, ruleset)
     found += _moods(fact)
     if prepared.has_signs and (not prepared.is_ascii or could_differ(prepared.folded)):
-        for name, text in prepared.fields:
-            if name != "fact":
+        names = (("subject", fact.subject), ("predicate", fact.predicate))
+        for name, text in (*prepared.fields, *names):
+            if name != "fact" and (len(text) >= _LONG_NAME or name not in ("subject", "predicate")):
                 found += _further_views(Piece(name, text), ruleset)
     if fact.evidence:
         found += _evidence(fact.evidence, ruleset)
