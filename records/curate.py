@@ -46,6 +46,7 @@ class Acted:
     restored: list[UUID] = field(default_factory=list)
     superseded: list[UUID] = field(default_factory=list)
     dropped_claims: int = 0
+    restored_claims: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,7 +457,7 @@ def _readmit(
     known = store.load_known(
         cur,
         fingerprints=[],
-        slots={h.slot_id: min(o.order_at for o in held if o.slot_id == h.slot_id) for h in held},
+        slots=_earliest(held),
         dependents=[],
         record_ids={*(h.id for h in held), *held_by.values()},
     )
@@ -469,6 +470,8 @@ def _readmit(
             acted.skipped.append((one.id, "the same fact is stored anew"))
             continue
         applied = ledger.readmit(known[one.id], address_id=addresses.get(one.id))
+        if applied.status is Status.ACTIVE:
+            taken.add((one.partition_id, one.fingerprint))
         acted.changed.append(one.id)
         acted.superseded += applied.superseded
         happenings.append(_moved(action, one, reason, to=str(applied.status)))
@@ -483,12 +486,20 @@ def _readmit(
             for old in applied.superseded
         ]
     # The row that makes room goes first: the unique index is not deferrable.
-    leaving = [k for k in ledger.known.values() if k.status is Status.SUPERSEDED]
-    store.save_known(cur, leaving, now)
-    store.save_known(cur, [k for k in ledger.known.values() if k not in leaving], now)
+    every = list(ledger.known.values())
+    store.save_known(cur, [k for k in every if k.status is Status.SUPERSEDED], now)
+    store.save_known(cur, [k for k in every if k.status is not Status.SUPERSEDED], now)
     store.point_addresses(cur, {a: ledger.addresses[a] for a in sorted(ledger.moved_addresses)})
     events.append(happenings, access=access)
     return acted
+
+
+def _earliest(held: Sequence[Held]) -> dict[UUID, datetime]:
+    """Return each slot's earliest time among these records."""
+    found: dict[UUID, datetime] = {}
+    for one in held:
+        found[one.slot_id] = min(found.get(one.slot_id, one.order_at), one.order_at)
+    return found
 
 
 def _addresses_of(
@@ -550,7 +561,7 @@ def evict(
     With ``version``, for one record: ``Conflict`` when it has moved on.
     """
     now = now or datetime.now(UTC)
-    wanted = list(record_ids)
+    wanted = list(dict.fromkeys(record_ids))
     with _acting(access) as cur:
         found = _lock(cur, _with_predecessors(cur, wanted), access.workspace_id)
         if version is not None:
@@ -587,7 +598,9 @@ def evict(
             ],
             access=access,
         )
-        _note_dropped([h for h in targets if h not in going], shared, reason, access, session_id)
+        gone = set(acted.changed)
+        kept = [h for h in targets if h.id not in gone]
+        _note_dropped(kept, shared, reason, access, session_id)
         return acted
 
 
@@ -695,26 +708,42 @@ def restore(
     reason: str,
     *,
     access: Access,
+    session_id: UUID | None = None,
+    source_id: UUID | None = None,
     version: int | None = None,
     now: datetime | None = None,
 ) -> Acted:
     """Undo evictions: each record returns to where it stood, reconciled as of now.
 
-    Its fences are lifted and its dropped claims count again. A record of a
-    fact that has been stored anew since is skipped, and says so. With
+    Its fences are lifted and its dropped claims count again. One that was past
+    is live again when all that came after it is out of service. A record of a
+    fact that has been stored anew since is skipped, and says so. With a session
+    or source, its dropped claims on records that stayed count again, too. With
     ``version``, for one record: ``Conflict`` when it has moved on.
     """
     now = now or datetime.now(UTC)
-    wanted = list(record_ids)
+    wanted = list(dict.fromkeys(record_ids))
     with _acting(access) as cur:
         found = _lock(cur, wanted, access.workspace_id)
         if version is not None:
             _one(found, wanted[0], version)
         acted = Acted(matched=len(found))
         acted.skipped += [(one, "not found") for one in wanted if one not in found]
+        revived = _revive_claims(cur, found.values(), session_id, source_id)
+        acted.restored_claims = len(revived)
+        if revived:
+            store.refresh_tallies(cur, sorted(revived))
+            dropped = [h for h in found.values() if h.id in revived]
+            events.append(
+                [_moved("claim.restored", h, reason, session_id=session_id) for h in dropped],
+                access=access,
+            )
         coming: list[Held] = []
         for held in found.values():
             if held.status is not Status.EVICTED:
+                if held.id in revived:
+                    acted.skipped.append((held.id, "stayed in service; its claim counts again"))
+                    continue
                 acted.skipped.append((held.id, f"is {held.status}, not evicted"))
             else:
                 coming.append(held)
@@ -728,17 +757,29 @@ def restore(
         by_prior = defaultdict(list)
         for held in coming:
             by_prior[held.prior_status or str(Status.ACTIVE)].append(held)
-        placed = _readmit(
-            cur,
-            by_prior.pop(str(Status.ACTIVE), []),
-            access,
-            now,
-            action="record.restored",
-            reason=reason,
-        )
+        past = by_prior.pop(str(Status.SUPERSEDED), [])
+        ends = _successors(cur, past, coming)
+        live = by_prior.pop(str(Status.ACTIVE), []) + [h for h in past if h.id not in ends]
+        placed = _readmit(cur, live, access, now, action="record.restored", reason=reason)
         acted.changed += placed.changed
         acted.skipped += placed.skipped
         acted.superseded += placed.superseded
+        if ends:
+            by_prior[str(Status.SUPERSEDED)] = [h for h in past if h.id in ends]
+            cur.execute(
+                """UPDATE memory_record r SET superseded_by = u.successor
+                   FROM unnest(%s::uuid[], %s::uuid[]) AS u (id, successor)
+                   WHERE r.id = u.id AND r.superseded_by <> u.successor""",
+                [list(ends), list(ends.values())],
+            )
+        held_before = by_prior.pop(str(Status.QUARANTINED), [])
+        taken = _taken_fingerprints(cur, held_before) if held_before else set()
+        for one in held_before:
+            if (one.partition_id, one.fingerprint) in taken:
+                acted.skipped.append((one.id, "the same fact is stored anew"))
+            else:
+                taken.add((one.partition_id, one.fingerprint))
+                by_prior[str(Status.QUARANTINED)].append(one)
         for prior, several in by_prior.items():
             hold_reason = str(HoldReason.MANUAL) if prior == Status.QUARANTINED else ""
             _set_status(cur, [h.id for h in several], Status(prior), now, hold_reason=hold_reason)
@@ -748,6 +789,45 @@ def restore(
             acted.changed += [h.id for h in several]
         store.refresh_tallies(cur, sorted(acted.changed))
         return acted
+
+
+def _revive_claims(
+    cur: psycopg.Cursor[Row],
+    held: Iterable[Held],
+    session_id: UUID | None,
+    source_id: UUID | None,
+) -> set[UUID]:
+    """Let one provenance's dropped claims on records that stayed count again; return those."""
+    stayed = [h.id for h in held if h.status in (Status.ACTIVE, Status.SUPERSEDED)]
+    if not stayed or not (session_id or source_id):
+        return set()
+    cur.execute(
+        """UPDATE claim SET state = 'live' WHERE record_id = ANY(%s) AND state = 'dropped'
+             AND (session_id = %s OR source_id = %s) RETURNING record_id""",
+        [stayed, session_id, source_id],
+    )
+    return {row[0] for row in cur}
+
+
+def _successors(
+    cur: psycopg.Cursor[Row], past: Sequence[Held], coming: Sequence[Held]
+) -> dict[UUID, UUID]:
+    """Return what now follows each past record, past what is evicted; none: it is in no answer."""
+    if not past:
+        return {}
+    cur.execute(
+        """WITH RECURSIVE walk (id, at, next, is_out, depth) AS (
+               SELECT r.id, n.id, n.superseded_by, n.status = 'evicted' AND n.id <> ALL(%(coming)s), 1
+               FROM memory_record r JOIN memory_record n ON n.id = r.superseded_by
+               WHERE r.id = ANY(%(past)s)
+               UNION ALL
+               SELECT w.id, n.id, n.superseded_by, n.status = 'evicted' AND n.id <> ALL(%(coming)s),
+                      w.depth + 1
+               FROM walk w JOIN memory_record n ON n.id = w.next WHERE w.is_out AND w.depth < 10000)
+           SELECT id, at FROM walk WHERE NOT is_out""",
+        {"past": [h.id for h in past], "coming": [h.id for h in coming]},
+    )
+    return {row[0]: row[1] for row in cur}
 
 
 @retried
@@ -767,7 +847,7 @@ def erase(
         acted = Acted(matched=len(found))
         acted.skipped += [(one, "not found") for one in wanted if one not in found]
         going = [h for h in found.values() if h.status is not Status.ERASED]
-        acted.skipped += [(h.id, "is erased") for h in found.values() if h not in going]
+        acted.skipped += [(h.id, "is erased") for h in found.values() if h.status is Status.ERASED]
         if not going:
             return acted
         ids = acted.changed = [h.id for h in going]

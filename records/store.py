@@ -105,8 +105,8 @@ CLAIMS = Table(
         ("evidence", "text"),
         ("wording", "text"),
     ],
-    # A live claim stays live when a held restatement follows; a dropped one that gets here
-    # was let through by a person and lives again.
+    # A live claim stays live when a held restatement follows. A dropped one gets here only on
+    # a record that is held, and lives again.
     """ON CONFLICT (record_id, session_id, source_id) DO UPDATE SET
         count = claim.count + CASE WHEN excluded.state = 'held' THEN 0 ELSE excluded.count END,
         echoes = claim.echoes + excluded.echoes,
@@ -326,14 +326,15 @@ def _known(row: Row) -> Known:
 def load_claimants(
     cur: psycopg.Cursor[Row], known: dict[UUID, Known], sessions: Sequence[UUID]
 ) -> None:
-    """Tell each known record which of these sessions claim it already."""
+    """Tell each known record which of these sessions claim it already, and whose claim was dropped."""
     cur.execute(
-        """SELECT record_id, session_id, source_id FROM claim
-           WHERE record_id = ANY(%s) AND session_id = ANY(%s) AND state = 'live'""",
+        """SELECT record_id, session_id, source_id, state FROM claim
+           WHERE record_id = ANY(%s) AND session_id = ANY(%s) AND state IN ('live', 'dropped')""",
         [list(known), list(sessions)],
     )
-    for record_id, session_id, source_id in cur:
-        known[record_id].claimants.add((session_id, source_id))
+    for record_id, session_id, source_id, state in cur:
+        record = known[record_id]
+        (record.claimants if state == "live" else record.dropped).add((session_id, source_id))
 
 
 def load_voices(cur: psycopg.Cursor[Row], known: dict[UUID, Known]) -> None:

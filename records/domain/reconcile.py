@@ -79,6 +79,8 @@ class Known:
     unlisted_at: datetime | None = None
     seen_count: int = 1
     claimants: set[tuple[UUID, UUID]] = field(default_factory=set)
+    # Whose word on it a person has taken out of service.
+    dropped: set[tuple[UUID, UUID]] = field(default_factory=set)
     # Who says it now: sessions that observed it, addresses that hold it.
     voices: set[UUID] = field(default_factory=set)
     is_new: bool = False
@@ -132,6 +134,9 @@ def decide(new: Incoming, around: Surroundings) -> Plan:
     if new.outcome is Outcome.REJECT:
         return _rejected(around)
     if around.fence is FenceReach.CLOSED:
+        return Plan(Decision.FENCED)
+    if around.same is not None and (new.session_id, new.source_id) in around.same.dropped:
+        # The fact stays, for others say it; this word on it was taken out, and stays out.
         return Plan(Decision.FENCED)
     if around.same is not None:
         return _restated(new, around.same, around)

@@ -169,3 +169,68 @@ def test_rejecting_a_fact_that_was_live_brings_back_what_it_displaced(access: Ac
     assert record(access, bad).risk == 3
     curate.reject([bad.id], "poison", access=access, now=LATER)
     assert live(access) == ["Acme"]
+
+
+def test_dropped_word_on_a_shared_fact_stays_out_until_it_is_restored(access: Access) -> None:
+    shared = put(access, fact(value="Acme", session="good"))
+    put(access, fact(value="Acme", session="bad"))
+    bad = session(access, "bad")
+    curate.evict([shared.id], "poison", access=access, session_id=bad, now=NOW)
+    again = put(access, fact(value="Acme", session="bad"), LATER)
+    assert (again.decision, again.id) == ("fenced", None)
+    assert put(access, fact(value="Acme", session="other"), LATER).seen_count == 2
+    undone = curate.restore([shared.id], "was right", access=access, session_id=bad, now=LATER)
+    assert (undone.changed, undone.restored_claims) == ([], 1)
+    assert put(access, fact(value="Acme", session="bad"), LATER).seen_count == 4
+    with workspace_scope(access.workspace_id):
+        assert Event.objects.filter(target_id=shared.id, action="claim.restored").count() == 1
+
+
+def test_past_fact_is_live_again_when_all_that_followed_it_is_out(access: Access) -> None:
+    a, b, c = (put(access, fact(value=v), NOW + i * (LATER - NOW)) for i, v in enumerate("ABC"))
+    curate.evict([a.id], "doubt", access=access, now=LATER)
+    curate.evict([b.id, c.id], "poison", access=access, now=LATER)
+    assert live(access) == []
+    curate.restore([a.id], "was right", access=access, now=LATER)
+    assert live(access) == ["A"]
+    curate.restore([b.id], "was right", access=access, now=LATER)
+    assert live(access) == ["B"]
+    curate.restore([c.id], "was right", access=access, now=LATER)
+    assert live(access) == ["C"]
+    assert [record(access, x).superseded_by for x in (a, b)] == [b.id, c.id]
+
+
+def test_whole_chain_that_is_restored_at_once_stands_as_before(access: Access) -> None:
+    chain = [put(access, fact(value=v), NOW + i * (LATER - NOW)) for i, v in enumerate("ABC")]
+    ids = [one.id for one in chain]
+    curate.evict([*ids, ids[0]], "poison", access=access, now=LATER)
+    done = curate.restore(ids, "all right", access=access, now=LATER)
+    assert sorted(done.changed) == sorted(ids)
+    rows = [record(access, one) for one in chain]
+    assert [r.status for r in rows] == ["superseded", "superseded", "active"]
+    assert [r.superseded_by for r in rows] == [ids[1], ids[2], None]
+
+
+def test_restoring_what_is_stored_anew_is_skipped_whatever_it_was(access: Access) -> None:
+    held = put(access, fact(predicate="allergy", value="kiwi", session="bad"))
+    curate.hold([held.id], HoldReason.MANUAL, access=access, now=NOW)
+    curate.evict([held.id], "poison", access=access, session_id=session(access, "bad"), now=NOW)
+    anew = put(access, fact(predicate="allergy", value="kiwi", session="other"), LATER)
+    assert anew.status == "quarantined"
+    done = curate.restore([held.id], "undo", access=access, now=LATER)
+    assert (done.changed, len(done.skipped)) == ([], 1)
+    curate.approve(anew.id, access=access, now=LATER)
+    curate.evict([anew.id], "poison", access=access, now=LATER)
+    third = put(access, fact(predicate="allergy", value="kiwi", session="third"), LATER)
+    assert third.status in ("quarantined", "fenced")
+
+
+def test_two_evicted_rows_of_one_fact_come_back_as_one(access: Access) -> None:
+    one = put(access, fact(predicate="allergy", value="kiwi", session="bad"))
+    curate.evict([one.id], "poison", access=access, session_id=session(access, "bad"), now=NOW)
+    two = put(access, fact(predicate="allergy", value="kiwi", session="other"), LATER)
+    curate.approve(two.id, access=access, now=LATER)
+    curate.evict([two.id], "poison", access=access, session_id=session(access, "other"), now=LATER)
+    done = curate.restore([one.id, two.id], "undo", access=access, now=LATER)
+    assert (len(done.changed), len(done.skipped)) == (1, 1)
+    assert live(access) == ["kiwi"]
