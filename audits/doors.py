@@ -12,11 +12,13 @@ from django.contrib.auth import authenticate, login, logout
 from django.db import transaction
 from django.http import HttpRequest
 
-from audits import throttle
-from audits.access import actor_of, client_address
+from audits import leases, throttle
+from audits.access import actor_of, client_address, places_of
+from audits.leases import Reviewer
 from audits.models import User
 from records import denials, events
 from records.events import Happening
+from records.scope import workspace_scope
 
 
 class TooManyAttemptsError(Exception):
@@ -64,8 +66,15 @@ def welcome(request: HttpRequest, user: User) -> None:
 
 
 def log_out(request: HttpRequest) -> None:
-    """End the session on the server, so that its cookie opens nothing any more."""
+    """End the session on the server, so that its cookie opens nothing any more.
+
+    What the person had open in review queues is free for colleagues at once.
+    """
     user = request.user
+    if user.is_authenticated:
+        for place in places_of(user.id):
+            with workspace_scope(place.id):
+                leases.release_all(Reviewer(user.id, user.get_username()))
     with transaction.atomic():
         if user.is_authenticated:
             events.append_outside(

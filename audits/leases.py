@@ -148,6 +148,51 @@ def take(record_id: UUID, reviewer: Reviewer, *, access: Access, now: datetime) 
     return None
 
 
+def take_many(
+    record_ids: Sequence[UUID], reviewer: Reviewer, *, access: Access, now: datetime
+) -> tuple[UUID, dict[UUID, UUID]]:
+    """Lease what is held and free of these, under one token; return it, and partitions by record.
+
+    Rows are taken in the order of their ids, so that two who take many cannot wait for each other.
+    """
+    token = uuid4()
+    values = {
+        "ids": sorted(record_ids),
+        "workspace": access.workspace_id,
+        "user": reviewer.id,
+        "name": reviewer.name,
+        "token": token,
+        "now": now,
+        "until": now + LEASE,
+    }
+    with cursor() as cur:
+        cur.execute(
+            f"""WITH candidate AS MATERIALIZED (
+                    SELECT r.id, r.workspace_id, r.partition_id FROM memory_record r
+                    WHERE r.workspace_id = %(workspace)s AND r.id = ANY(%(ids)s::uuid[])
+                      AND r.status = 'quarantined' ORDER BY r.id)
+                {TAKE}, i.partition_id""",
+            values,
+        )
+        return token, {row[0]: row[3] for row in cur.fetchall()}
+
+
+def release_many(token: UUID) -> int:
+    """Give back all that was leased under one token."""
+    with cursor() as cur:
+        cur.execute(f"UPDATE review_item SET {FREE} WHERE lease_token = %s", [token])
+        return cur.rowcount
+
+
+def states_of(record_ids: Sequence[UUID]) -> dict[UUID, str]:
+    """Return the statuses of these records."""
+    with cursor() as cur:
+        cur.execute(
+            "SELECT id, status FROM memory_record WHERE id = ANY(%s::uuid[])", [list(record_ids)]
+        )
+        return {row[0]: row[1] for row in cur.fetchall()}
+
+
 def renew(record_id: UUID, token: UUID, *, now: datetime) -> datetime | None:
     """Extend a lease that is still its holder's; ``None`` when it is lost."""
     with cursor() as cur:
@@ -172,6 +217,16 @@ def release(record_id: UUID, token: UUID) -> bool:
             [record_id, token],
         )
         return cur.rowcount > 0
+
+
+def give_back(record_ids: Sequence[UUID], reviewer: Reviewer) -> int:
+    """Give back items that are the reviewer's, whichever tab has them; return how many."""
+    with cursor() as cur:
+        cur.execute(
+            f"UPDATE review_item SET {FREE} WHERE record_id = ANY(%s) AND lease_user_id = %s",
+            [list(record_ids), reviewer.id],
+        )
+        return cur.rowcount
 
 
 def release_all(reviewer: Reviewer) -> int:

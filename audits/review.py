@@ -165,6 +165,7 @@ def _do(wish: Wish, record: MemoryRecord, access: Access, now: datetime) -> dict
         reason=reason,
         valid_until=wish.valid_until,
         activation_delay=ACTIVATION_DELAY,
+        as_current=wish.verb is Verb.SUPERSEDE,
         now=now,
     )
     if not acted.changed:

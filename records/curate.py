@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -162,9 +162,12 @@ def approve(
     reason: str = "",
     valid_until: datetime | None = None,
     activation_delay: timedelta = timedelta(0),
+    as_current: bool = False,
     now: datetime | None = None,
 ) -> Acted:
     """Let a held record into service: same row, same id, reconciled as of now.
+
+    ``as_current``: it replaces what holds the slot even when that is newer.
 
     The approval is bound to the record's version and its findings. Standing
     fences around the fact are lifted. With a delay the record is served only
@@ -177,9 +180,14 @@ def approve(
         if held.status is not Status.QUARANTINED:
             raise Conflict(f"the record is {held.status}, not quarantined")
         _lift_fences(cur, [held], access, now)
+        stood_at = held.order_at
+        if as_current and held.order_at < now:
+            held = replace(held, order_at=now)
+            cur.execute("UPDATE memory_record SET order_at = %s WHERE id = %s", [now, held.id])
         acted = _readmit(cur, [held], access, now, action="record.approved", reason=reason)
         cur.execute(
-            """UPDATE memory_record SET hold_reason = '', serve_after = %s, override = %s,
+            """UPDATE memory_record SET hold_reason = '', serve_after = %s,
+                   override = %s || jsonb_build_object('to', status),
                    valid_until = coalesce(%s, valid_until),
                    valid_until_given = valid_until_given OR %s::timestamptz IS NOT NULL
                WHERE id = %s""",
@@ -192,6 +200,7 @@ def approve(
                         "version": held.version,
                         "findings": findings_digest(held.findings),
                         "held_for": held.hold_reason,
+                        "order_at": stood_at.isoformat(),
                     }
                 ),
                 valid_until,
@@ -214,11 +223,13 @@ def reject(
     *,
     access: Access,
     version: int | None = None,
+    versions: Mapping[UUID, int] | None = None,
     now: datetime | None = None,
 ) -> Acted:
     """Turn held records away for good: they are fenced for everyone.
 
-    What a record had displaced before it was held is live again.
+    What a record had displaced before it was held is live again. One of several that
+    has moved on from its place in ``versions`` is skipped.
     """
     return _leave(
         record_ids,
@@ -228,6 +239,7 @@ def reject(
         reason,
         access=access,
         version=version,
+        versions=versions,
         now=now,
         after=_fence_and_restore,
         hold_reason=None,
@@ -347,6 +359,7 @@ def _leave(
     now: datetime | None,
     after: After,
     hold_reason: str | None = "",
+    versions: Mapping[UUID, int] | None = None,
 ) -> Acted:
     """Move records that stand in one of ``leaving`` to ``status``, and say so."""
     now = now or datetime.now(UTC)
@@ -358,10 +371,12 @@ def _leave(
         acted = Acted(matched=len(found))
         movable: list[Held] = []
         for held in found.values():
-            if held.status in leaving:
-                movable.append(held)
-            else:
+            if held.status not in leaving:
                 acted.skipped.append((held.id, f"is {held.status}"))
+            elif versions is not None and versions.get(held.id) != held.version:
+                acted.skipped.append((held.id, "has changed since"))
+            else:
+                movable.append(held)
         acted.skipped += [(one, "not found") for one in set(wanted) - set(found)]
         if movable:
             acted.changed = [h.id for h in movable]
@@ -892,7 +907,11 @@ def reopen(record_id: UUID, reason: str, *, access: Access, now: datetime | None
         found = _lock(cur, _with_predecessors(cur, [record_id]), access.workspace_id)
         held = _one(found, record_id, None)
         acted = Acted(matched=1)
-        if held.status is Status.ACTIVE and held.override:
+        # An approval that lined up behind a newer present is in the past, and still undoable.
+        is_where_approved = held.override is not None and held.status == held.override.get(
+            "to", Status.ACTIVE
+        )
+        if held.override is not None and is_where_approved:
             hold_reason = held.override.get("held_for") or str(HoldReason.MANUAL)
         elif held.status is Status.REJECTED:
             hold_reason = held.hold_reason or str(HoldReason.MANUAL)
@@ -906,11 +925,18 @@ def reopen(record_id: UUID, reason: str, *, access: Access, now: datetime | None
                 [now, str(access.actor), held.id],
             )
         _set_status(cur, [held.id], Status.QUARANTINED, now, hold_reason=hold_reason)
+        stood_at = (held.override or {}).get("order_at")
         cur.execute(
-            "UPDATE memory_record SET serve_after = NULL, override = NULL WHERE id = %s", [held.id]
+            """UPDATE memory_record SET serve_after = NULL, override = NULL,
+                   order_at = coalesce(%s::timestamptz, order_at) WHERE id = %s""",
+            [stood_at, held.id],
         )
         _grade(cur, [held.id])
         restored = _restore_predecessors(cur, [held], now)
+        cur.execute(
+            "UPDATE memory_record SET superseded_by = NULL, superseded_at = NULL WHERE id = %s",
+            [held.id],
+        )
         acted.restored = [one for one, _ in restored]
         acted.changed = [held.id]
         events.append(

@@ -27,6 +27,7 @@ register = template.Library()
 SHAPES: dict[str, str] = json.loads(Path(__file__).with_name("icons.json").read_text())
 LINE_LIMIT = 160
 BLOCK_LIMIT = 700
+LEAD = 24  # what is shown before the first marked place of a long line
 STATUS_ICONS = {
     "active": "dot",
     "quarantined": "pause",
@@ -71,6 +72,24 @@ def memory_text(text: Any, limit: int = LINE_LIMIT) -> SafeString:
     drawn = _draw(inert.pieces(whole[: int(limit)]))
     if more > 0:
         drawn += format_html('<span class="cut">\u2026 +{} characters</span>', f"{more:,}")
+    return _inert("bdi", "memory", drawn)
+
+
+@register.simple_tag
+def memory_line(
+    text: Any, marks: Sequence[tuple[int, int]] = (), limit: int = LINE_LIMIT
+) -> SafeString:
+    """Draw hostile text on one line with the places findings point to, beginning near the first."""
+    whole = "" if text is None else str(text)
+    first = min((start for start, _ in marks), default=0)
+    begin = max(0, first - LEAD) if len(whole) > limit and first > limit - LEAD else 0
+    end = min(len(whole), begin + int(limit))
+    near = [(start - begin, stop - begin) for start, stop in marks]
+    drawn = _draw(inert.pieces(whole[begin:end], marks=near))
+    if begin:
+        drawn = format_html('<span class="cut">{} characters \u2026</span>', f"{begin:,}") + drawn
+    if end < len(whole):
+        drawn += format_html('<span class="cut">\u2026 +{}</span>', f"{len(whole) - end:,}")
     return _inert("bdi", "memory", drawn)
 
 

@@ -15,13 +15,14 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from audits import review
-from audits.access import ConsoleRequest, require
+from audits.access import ConsoleRequest, require, safe_next
 from audits.domain.review import Verb
 from audits.domain.roles import Permission
 from audits.forms.decision import NOTE, REOPEN, DecisionForm
 from audits.forms.queue import AskedQueue
 from audits.leases import Lease, Leased
 from audits.review import AlreadyDecided, Decided, Erased, Owes, Wish
+from audits.review_bulk import operation_of
 from audits.views.pages import done, is_partial, reading, show, url
 from audits.views.queue import ask, next_lease, reviewer_of
 from audits.views.queue_item import (
@@ -62,9 +63,7 @@ def decide(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
         return _refuse(request, record_id, None, 410)
     except AlreadyDecided as first:
         changed = Panel("changed", "It has changed since you looked: look again, then decide.")
-        return _refuse(
-            request, record_id, changed if first.status == "quarantined" else None, 409
-        )
+        return _refuse(request, record_id, changed if first.status == "quarantined" else None, 409)
     except NotFound as error:
         raise Http404("record") from error
     except Owes as error:
@@ -83,6 +82,8 @@ def decide(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
 def undo(request: ConsoleRequest) -> HttpResponse:
     """Take back the person's last decision, or the one named, and open its fact again."""
     named = request.POST.get("decision", "")
+    if not named and (operation := _last_operation(request)):
+        return HttpResponseRedirect(url(request, "queue-bulk-receipt", operation))
     try:
         undone = review.undo(
             reviewer=reviewer_of(request),
@@ -107,6 +108,14 @@ def undo(request: ConsoleRequest) -> HttpResponse:
         )
     here = url(request, "queue-item", undone.record_id, query=asked.query)
     return show_context(request, context, announce=told, push=here)
+
+
+def _last_operation(request: ConsoleRequest) -> UUID | None:
+    """Return the operation that the person's last decision was part of, if it was of one."""
+    with reading(request):
+        made = review.recent(reviewer=reviewer_of(request), access=request.access)
+    last = next((one for one in made if one.undone_at is None), None)
+    return operation_of(last.idempotency_key) if last else None
 
 
 def _wish(record_id: UUID, given: dict[str, Any]) -> Wish:
@@ -155,7 +164,9 @@ def _elsewhere(
         target = url(request, "queue-item", lease.record_id, query=asked.query)
         return done(request, f"{told}.", target)
     if not is_partial(request):
-        return done(request, f"{told}. It was the last open item.", url(request, "queue", query=asked.query))
+        return done(
+            request, f"{told}. It was the last open item.", url(request, "queue", query=asked.query)
+        )
     response = show(
         request,
         "queue/_queue_end.html",
@@ -226,7 +237,7 @@ def _draft(given: QueryDict, *, keep_note: bool) -> dict[str, Any]:
 def _not_undone(request: ConsoleRequest, text: str) -> HttpResponse:
     """Say why nothing was undone, where the person is."""
     messages.error(request, text)
-    target = request.headers.get("HX-Current-URL") or url(request, "queue")
     if is_partial(request):
+        target = safe_next(request, request.headers.get("HX-Current-URL", ""))
         return HttpResponse(status=204, headers={"HX-Redirect": target})
     return HttpResponseRedirect(url(request, "queue"))

@@ -28,7 +28,7 @@ from audits.views.pages import is_partial, reading, show, url
 from audits.views.queue import ask, asking_of, reviewer_of
 from audits.views.record import spans_of
 from records.domain.facts import Status
-from records.policies import book
+from records.domain.normalise.text import clean
 
 
 @dataclass(slots=True)
@@ -117,7 +117,7 @@ def item_context(
         record_id,
         wanted=asked.wanted,
         asking=asking_of(request),
-        book=book(request.access.workspace_id),
+        book=asked.book,
     )
     if item is None:
         raise Http404("record")
@@ -133,6 +133,8 @@ def item_context(
         "lease_warning": int(LEASE_WARNING.total_seconds()),
         "panel": panel,
         "draft": draft or {},
+        # What the reviewer writes does not inherit what nobody sees.
+        "edited": (draft or {}).get("value") or clean(record["value"])[0],
         "key": key or uuid4().hex,
         "done": done,
         "reasons": REASONS,

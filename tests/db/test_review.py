@@ -248,3 +248,43 @@ def test_job_frees_leases_that_have_run_out(access: Access) -> None:
     assert run.changed == {"freed": 1}
     with workspace_scope(access.workspace_id):
         assert leases.renew(held, lease.token, now=LATER) is None
+
+
+def late(access: Access) -> UUID:
+    """Hold a fact whose slot has got a newer present since; return its id."""
+    held = contest(access)
+    put(access, fact("Person 0", value="Novum", confidence=0.9), NOW + timedelta(hours=1))
+    return held
+
+
+def test_approval_behind_a_newer_present_files_into_the_past_and_can_be_undone(
+    access: Access,
+) -> None:
+    held = late(access)
+    review.decide(wish(access, open_item(access, held)), reviewer=ANN, access=access, now=LATER)
+    assert live(access) == ["Novum"]
+    assert record_status(access, held) == "superseded"
+    review.undo(reviewer=ANN, access=access, now=LATER + timedelta(seconds=1))
+    assert record_status(access, held) == "quarantined"
+    assert live(access) == ["Novum"]
+
+
+def test_supersede_makes_it_the_present_whatever_is_newer_and_undo_puts_all_back(
+    access: Access,
+) -> None:
+    held = late(access)
+    asked = wish(access, open_item(access, held), Verb.SUPERSEDE)
+    review.decide(asked, reviewer=ANN, access=access, now=LATER)
+    assert live(access) == ["Helio"]
+    review.undo(reviewer=ANN, access=access, now=LATER + timedelta(seconds=1))
+    assert live(access) == ["Novum"]
+    again = wish(access, open_item(access, held), version=version_of(access, held))
+    review.decide(again, reviewer=ANN, access=access, now=LATER + timedelta(seconds=2))
+    assert live(access) == ["Novum"]  # its own place in time is back as well
+
+
+def version_of(access: Access, record_id: UUID) -> int:
+    from records.models import MemoryRecord
+
+    with workspace_scope(access.workspace_id):
+        return MemoryRecord.objects.get(id=record_id).version
