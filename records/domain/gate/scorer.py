@@ -87,7 +87,7 @@ class Scorer:
 
     def text(self, folded: str) -> float:
         """Return the worst score of the text's sentences."""
-        if "\n" not in folded and shape.BREAK.search(folded) is None:
+        if next(shape.borders(folded), None) is None:
             return self.sentence(folded)
         spans = [span for span in shape.sentences(folded) if span[1] - span[0] > 3]
         parts = [folded[start:end] for start, end in spans[:MOST_SENTENCES]]

@@ -16,10 +16,12 @@ from records.domain.gate.lexicon import english
 
 # A sentence, a labelled part or a line ends here. Linear: the look-behind keeps a run of
 # marks from being tried again at each of them, every other class is bounded or matches at once.
-BREAK = re.compile(
+_BREAK = re.compile(
     r"(?<![.!?;:])[.!?;:]++[\"')\]]*+\s+|[\n\x1f]+\s*|[\u3002\uff01\uff1f\uff1b]+"
-    r"|<!--|-->|>\s|<[^<>]{0,80}>"
+    r"|<!--|(?<=--)>|>\s|<[^<>]{0,80}>"
 )
+# Where one can begin. Looking for this class first makes the usual sentence five times cheaper.
+_MARK = re.compile(r"[.!?;:\n\x1f\u3002\uff01\uff1f\uff1b<>]")
 _EDGE = "#*>`_\"'([{|-–—•.,!~=\u200b \t:;)]}<"
 _NUMBERING = re.compile(r"(?:step\s+)?[0-9a-z]{1,2}[.)]\s+|(?:step\s+\w{1,5}\s*[:.-]\s*)", re.I)
 _QUESTION_MARKS = "?？؟"
@@ -47,6 +49,16 @@ class Mood:
     end: int
 
 
+def borders(text: str) -> Iterator[re.Match[str]]:
+    """Yield where sentences, labelled parts and lines end, left to right."""
+    mark = _MARK.search(text)
+    while mark is not None:
+        border = _BREAK.match(text, mark.start())
+        if border is not None:
+            yield border
+        mark = _MARK.search(text, (border or mark).end())
+
+
 def moods(text: str, *, skip_first: bool = False, label: bool = False) -> list[Mood]:
     """Return the orders and questions of a text.
 
@@ -61,7 +73,7 @@ def moods(text: str, *, skip_first: bool = False, label: bool = False) -> list[M
     start = 0
     first = skip_first
     wish = ":" in text and _REPORTED_WISH.match(text) is not None
-    for border in BREAK.finditer(text):
+    for border in borders(text):
         stop = border.start()
         if stop > start:
             mood = None if first else _order(text, start, stop, wish=wish)
@@ -279,7 +291,7 @@ def looks_like_title(text: str) -> bool:
 def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Yield the ranges of the text's sentences and labelled parts."""
     start = 0
-    for border in BREAK.finditer(text):
+    for border in borders(text):
         if border.start() > start:
             yield start, border.start()
         start = border.end()
