@@ -43,6 +43,7 @@ NAV: tuple[NavItem, ...] = (
     NavItem("queue", "Queue", "queue", Permission.REVIEW, count="held"),
     NavItem("records", "Records", "records"),
     NavItem("sessions", "Sessions", "sessions", count="suspended_sessions"),
+    NavItem("gate", "Gate", "shield", group="Settings"),
     NavItem("policies", "Policies", "policies", group="Settings"),
     NavItem("jobs", "Jobs", "jobs", group="Settings"),
     NavItem("keys", "API keys", "keys", Permission.SEE_ACCESS, group="Settings"),
