@@ -605,7 +605,10 @@ def evict(
         restored = _restore_predecessors(cur, going, now)
         acted.restored = [one for one, _ in restored]
         _fence(cur, [(h, session_id, source_id) for h in going], access, now, reason)
-        store.refresh_tallies(cur, sorted(shared), lower=True)
+        # What goes is out of every answer: its counts matter again when it comes back, and each
+        # rewriting of a row costs all its indexes.
+        staying = shared.keys() - set(acted.changed)
+        store.refresh_tallies(cur, sorted(staying), lower=True)
         events.append(
             [
                 *(_moved("record.evicted", h, reason, session_id=session_id) for h in going),
