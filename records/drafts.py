@@ -6,7 +6,7 @@ no table; ``write.py`` drives it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -29,6 +29,7 @@ from records.store import SourceView
 CONVERSATION = "conversation"  # the source of what agents infer from talk
 CONFIDENCE_CAP = {Tier.UNTRUSTED: 0.5, Tier.STANDARD: 1.0, Tier.TRUSTED: 1.0}
 TRUST = {Tier.UNTRUSTED: 0, Tier.STANDARD: 1, Tier.TRUSTED: 2}
+UNJUDGED = Verdict(Outcome.ALLOW)
 
 
 @dataclass(slots=True)
@@ -47,10 +48,12 @@ class Draft:
     id: UUID
     dependent_slots: tuple[UUID, ...] = ()
     origin: SourceView | None = None
-    verdict: Verdict = field(default_factory=lambda: Verdict(Outcome.ALLOW))
+    verdict: Verdict = UNJUDGED
     vector: HalfVector | None = None
     model: int | None = None
     vector_partial: bool = False
+    arriving: Incoming | None = None
+    words: tuple[int, ...] = ()
     applied: Applied | None = None
     _searched: str = ""
 
@@ -98,7 +101,9 @@ def draft(
         dependent_slots=tuple(
             canonical.slot_id(access.workspace_id, partition_id, identity.subject_key, dependent)
             for dependent in policy.dependents
-        ),
+        )
+        if policy.dependents
+        else (),
     )
 
 

@@ -8,7 +8,8 @@ binary, inside the same transaction.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import psycopg
@@ -29,6 +30,15 @@ def cursor(using: str = "default") -> psycopg.Cursor[Row]:
     if raw.adapters.types.get("halfvec") is None:
         register_vector(raw)
     return psycopg.Cursor(raw)
+
+
+def working(cur: psycopg.Cursor[Row], *, is_worth: bool = True) -> AbstractContextManager[object]:
+    """Let the server work on what the block executes while the block goes on computing.
+
+    Rows can be fetched, and errors come, when the block ends. COPY does not go
+    with it. Not ``is_worth``: as if it were not there.
+    """
+    return cur.connection.pipeline() if is_worth else nullcontext()
 
 
 class Table:
@@ -78,13 +88,30 @@ class Table:
             statement = before + ", ".join([self._row] * len(rows)) + after
             cur.execute(statement, list(itertools.chain.from_iterable(rows)))
             return
-        self._copy(cur, rows)
+        cur.execute(self._move, [self._stage(cur, rows)])
 
-    def _copy(self, cur: psycopg.Cursor[Row], rows: Sequence[Sequence[Any]]) -> None:
+    @contextmanager
+    def inserting(self, cur: psycopg.Cursor[Row], rows: Sequence[Sequence[Any]]) -> Iterator[None]:
+        """Insert the rows while the block runs: the server works on them meanwhile.
+
+        The block may compute, and must not use the connection. What fails in
+        the database fails at its end.
+        """
+        if len(rows) <= FEW:
+            self.insert(cur, rows)
+            yield
+            return
+        batch = self._stage(cur, rows)
+        with working(cur):
+            cur.execute(self._move, [batch])
+            yield
+
+    def _stage(self, cur: psycopg.Cursor[Row], rows: Sequence[Sequence[Any]]) -> int:
+        """COPY the rows into the temporary table; return the number they have there."""
         cur.execute(self._make_stage)
         batch = next(_batch) % 2**31
         with cur.copy(self._copy_in) as stream:
             stream.set_types(["int4", *self.types])
             for row in rows:
                 stream.write_row((batch, *row))
-        cur.execute(self._move, [batch])
+        return batch

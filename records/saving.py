@@ -18,10 +18,10 @@ import psycopg
 
 from records import events, store
 from records.access import Access
-from records.domain import terms
 from records.domain.facts import Decision, Status
 from records.domain.ledger import Ledger
 from records.domain.risk import risk_of
+from records.domain.terms import MAX_INDEXED_TERMS
 from records.drafts import Draft
 from records.events import Happening
 from records.items import Written
@@ -41,12 +41,26 @@ def save(
     new_partitions: Iterable[UUID],
     access: Access,
     now: datetime,
-) -> None:
-    """Save everything the ledger booked; old rows make room before new ones come in."""
+) -> list[Written]:
+    """Save everything the ledger booked; return what the writers are told, in order.
+
+    Old rows make room before new ones come in. What can be put together while
+    the server works is.
+    """
     store.save_known(cur, ledger.known.values(), now)
-    salts = _save_records(cur, ledger, drafts, access, now)
+    rows, salts = _record_rows(ledger, drafts, access, now)
+    with store.RECORDS.inserting(cur, rows):
+        claims = _claim_rows(ledger, drafts, access)
+        happenings = [
+            *(
+                Happening("partition.added", "partition", target_id=one, partition_id=one)
+                for one in new_partitions
+            ),
+            *_happenings(drafts, ledger, salts),
+        ]
     _refresh_contents(cur, ledger, drafts)
-    _save_claims(cur, ledger, drafts, access)
+    with store.CLAIMS.inserting(cur, claims):
+        answers = [_written(one) for one in drafts]
     restated = {
         c.record_id for c in ledger.claims.values() if not c.held and not _is_first(c, ledger)
     }
@@ -54,19 +68,11 @@ def save(
     store.point_addresses(cur, {a: ledger.addresses[a] for a in sorted(ledger.moved_addresses)})
     store.count_fence_attempts(cur, ledger.tried_fences, now)
     _save_totals(cur, drafts, access, now)
-    events.append(
-        [
-            *(
-                Happening("partition.added", "partition", target_id=one, partition_id=one)
-                for one in new_partitions
-            ),
-            *_happenings(drafts, ledger, salts),
-        ],
-        access=access,
-    )
+    events.append(happenings, access=access)
+    return answers
 
 
-def written(one: Draft) -> Written:
+def _written(one: Draft) -> Written:
     """Return what a writer is told about its item."""
     applied = one.applied
     assert applied is not None
@@ -79,7 +85,7 @@ def written(one: Draft) -> Written:
         verdict=str(one.verdict.outcome),
         superseded=applied.superseded,
         seen_count=applied.seen_count,
-        findings=tuple(f.as_json() for f in one.verdict.findings),
+        findings=tuple([f.as_json() for f in one.verdict.findings]),
         hold_reason=record.hold_reason if record else "",
     )
 
@@ -99,23 +105,19 @@ def _is_first(claim: Any, ledger: Ledger) -> bool:
     return record.is_new and claim.count == 1 and record.seen_count == 1
 
 
-def _save_records(
-    cur: psycopg.Cursor[Row],
-    ledger: Ledger,
-    drafts: Sequence[Draft],
-    access: Access,
-    now: datetime,
-) -> dict[UUID, bytes]:
-    """Insert the records that this transaction makes; return their salts."""
-    rows, salts = [], {}
+def _record_rows(
+    ledger: Ledger, drafts: Sequence[Draft], access: Access, now: datetime
+) -> tuple[list[tuple[Any, ...]], dict[UUID, bytes]]:
+    """Return the rows of the records that this transaction makes, and their salts."""
+    rows: list[tuple[Any, ...]] = []
+    salts: dict[UUID, bytes] = {}
     for one in drafts:
         record = ledger.known.get(one.id)
         if record is None:
             continue
         shaped, verdict = one.shaped, one.verdict
         salt = salts[record.id] = os.urandom(16)
-        found = terms.terms(one.searched)
-        indexed, more = found[: terms.MAX_INDEXED_TERMS], found[terms.MAX_INDEXED_TERMS :]
+        indexed, more = one.words[:MAX_INDEXED_TERMS], one.words[MAX_INDEXED_TERMS:]
         rows.append(
             (
                 record.id, access.workspace_id, one.partition_id, record.slot_id,
@@ -137,8 +139,7 @@ def _save_records(
                 salt,
             )
         )  # fmt: skip
-    store.RECORDS.insert(cur, rows)
-    return salts
+    return rows, salts
 
 
 def _json(value: Any, empty: str) -> str:
@@ -155,13 +156,12 @@ def _refresh_contents(cur: psycopg.Cursor[Row], ledger: Ledger, drafts: Sequence
         if one.shaped.content != record.content:
             continue
         record.changed.discard("content")
-        found = terms.terms(one.searched)
         rows.append(
             (
                 record.id,
                 record.content,
-                list(found[: terms.MAX_INDEXED_TERMS]),
-                list(found[terms.MAX_INDEXED_TERMS :]) or None,
+                list(one.words[:MAX_INDEXED_TERMS]),
+                list(one.words[MAX_INDEXED_TERMS:]) or None,
                 one.vector,
                 one.model,
                 one.vector_partial,
@@ -170,9 +170,7 @@ def _refresh_contents(cur: psycopg.Cursor[Row], ledger: Ledger, drafts: Sequence
     store.refresh_contents(cur, rows)
 
 
-def _save_claims(
-    cur: psycopg.Cursor[Row], ledger: Ledger, drafts: Sequence[Draft], access: Access
-) -> None:
+def _claim_rows(ledger: Ledger, drafts: Sequence[Draft], access: Access) -> list[list[Any]]:
     by_item = {one.item: one for one in drafts}
     rows = []
     for claim in ledger.claims.values():
@@ -189,7 +187,7 @@ def _save_claims(
             "",
         )
         rows.append((claim, access.workspace_id, first.partition_id, evidence, wording))
-    store.save_claims(cur, rows)
+    return store.claim_rows(rows)
 
 
 def _save_totals(
@@ -285,6 +283,8 @@ def _displaced(one: Draft) -> list[Happening]:
     applied = one.applied
     assert applied is not None
     assert applied.record is not None or not applied.superseded
+    if not applied.superseded and not applied.rechecked:
+        return []
     by = {"by": str(applied.record.id)} if applied.record else {}
     common = {"partition_id": one.partition_id, "session_id": one.session_id, "details": by}
     return [

@@ -305,7 +305,7 @@ def render(subject: str, predicate: str, value: str) -> str:
 def _says_something(text: str) -> bool:
     """Whether a text has a visible character: blanks, fillers and invisible ones say nothing."""
     if text.isascii():
-        return any("!" <= char <= "~" for char in text)
+        return "!" <= text[:1] <= "~" or any("!" <= char <= "~" for char in text)
     return bool(canonical.identifier(text)) and any(
         unicodedata.category(char) not in ("Cf", "Zs", "Cc", "Mn") for char in text
     )

@@ -7,7 +7,8 @@ that two writers never wait for each other in a circle. Call inside a scope.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,7 +19,7 @@ import psycopg
 from records.domain.facts import Cardinality, Status, Tier
 from records.domain.ledger import ClaimDelta, FenceView
 from records.domain.reconcile import Known
-from records.queries import Row, Table
+from records.queries import FEW, Row, Table, working
 
 ECHO_WINDOW = timedelta(hours=24)
 ROW_GRAIN = timedelta(hours=1)  # how far reinforcement may move times before the row is rewritten
@@ -183,20 +184,34 @@ def ensure_sessions(
 
 
 def lock_slots(cur: psycopg.Cursor[Row], workspace_id: UUID, slots: dict[UUID, UUID]) -> set[UUID]:
-    """Lock the slots (id -> partition) until commit; return those that did not exist.
+    """Lock the slots (id -> partition) until commit; return those that did not exist."""
+    with locking_slots(cur, workspace_id, slots) as fresh:
+        pass
+    return fresh
 
-    One statement inserts the new and locks the old: DO UPDATE locks the row
-    even where its condition is false, and leaves no dead version behind.
+
+@contextmanager
+def locking_slots(
+    cur: psycopg.Cursor[Row], workspace_id: UUID, slots: dict[UUID, UUID]
+) -> Iterator[set[UUID]]:
+    """Lock as ``lock_slots`` does while the block computes; the set is filled at its end.
+
+    One statement inserts the new and locks the old, in the order of their ids:
+    DO UPDATE locks the row even where its condition is false, and leaves no
+    dead version behind.
     """
-    # The statement locks in the order of the ids.
-    cur.execute(
-        """INSERT INTO slot (id, workspace_id, partition_id)
-           SELECT id, %s, partition_id FROM unnest(%b::uuid[], %b::uuid[]) AS s (id, partition_id) ORDER BY id
-           ON CONFLICT (id) DO UPDATE SET id = slot.id WHERE false RETURNING id""",
-        [workspace_id, list(slots), list(slots.values())],
-        binary=True,
-    )
-    return {row[0] for row in cur}
+    fresh: set[UUID] = set()
+    with working(cur, is_worth=len(slots) > FEW):
+        cur.execute(
+            """INSERT INTO slot (id, workspace_id, partition_id)
+               SELECT id, %s, partition_id FROM unnest(%b::uuid[], %b::uuid[]) AS s (id, partition_id)
+               ORDER BY id
+               ON CONFLICT (id) DO UPDATE SET id = slot.id WHERE false RETURNING id""",
+            [workspace_id, list(slots), list(slots.values())],
+            binary=True,
+        )
+        yield fresh
+    fresh.update(row[0] for row in cur)
 
 
 def lock_addresses(
@@ -457,11 +472,10 @@ def save_known(cur: psycopg.Cursor[Row], known: Iterable[Known], now: datetime) 
     )
 
 
-def save_claims(
-    cur: psycopg.Cursor[Row],
+def claim_rows(
     claims: Iterable[tuple[ClaimDelta, UUID, UUID, str, str]],
-) -> None:
-    """Count claims: (delta, workspace, partition, evidence, own wording)."""
+) -> list[list[Any]]:
+    """Return the rows of claims, in order: (delta, workspace, partition, evidence, own wording)."""
     merged: dict[tuple[UUID, UUID, UUID], list[Any]] = {}
     for delta, workspace_id, partition_id, evidence, wording in claims:
         key = (delta.record_id, delta.session_id, delta.source_id)
@@ -478,7 +492,7 @@ def save_claims(
             row[7], row[8] = min(row[7], delta.first_at), max(row[8], delta.last_at)
             row[9] += delta.count
             row[10] += delta.echoes
-    CLAIMS.insert(cur, sorted(merged.values(), key=_claim_order))
+    return sorted(merged.values(), key=_claim_order)
 
 
 def _claim_order(row: Sequence[Any]) -> tuple[int, int, int]:

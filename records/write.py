@@ -22,7 +22,7 @@ from pgvector import HalfVector
 
 from records import embeddings, store
 from records.access import Access
-from records.domain import canonical
+from records.domain import canonical, terms
 from records.domain.facts import Cardinality, Fact, Finding, GateContext, Outcome, Status
 from records.domain.gate import Ruleset, beside, check
 from records.domain.ledger import Ledger
@@ -33,7 +33,7 @@ from records.items import FieldError, NotFound, Refused, WriteItem, Written
 from records.policies import PolicyBook, book
 from records.queries import Row, cursor
 from records.rulesets import ruleset
-from records.saving import save, written
+from records.saving import save
 from records.scope import partition_scope, retried
 from records.shape import Shaped, shape
 
@@ -118,13 +118,13 @@ def _write(
     rules = ruleset(access.workspace_id)
     _judge(cur, drafts, rules, policies, new_partitions, access, now)
     _embed(cur, drafts, access)
-    ledger = _load(cur, drafts, access, now)
+    ledger = _load(cur, drafts, access, now, approved)
     for one in drafts:
-        is_approved = one.identity.fingerprint in approved
-        one.applied = ledger.apply(incoming(one, is_approved=is_approved), item=one.item)
-    save(cur, ledger, drafts, new_partitions=new_partitions, access=access, now=now)
-    for one in drafts:
-        results[one.item] = written(one)
+        assert one.arriving is not None
+        one.applied = ledger.apply(one.arriving, item=one.item)
+    answers = save(cur, ledger, drafts, new_partitions=new_partitions, access=access, now=now)
+    for one, answer in zip(drafts, answers, strict=True):
+        results[one.item] = answer
 
 
 def _ensure_origins(cur: psycopg.Cursor[Row], drafts: Sequence[Draft], access: Access) -> None:
@@ -318,11 +318,18 @@ def _moved_addresses(
 
 
 def _load(
-    cur: psycopg.Cursor[Row], drafts: Sequence[Draft], access: Access, now: datetime
+    cur: psycopg.Cursor[Row],
+    drafts: Sequence[Draft],
+    access: Access,
+    now: datetime,
+    approved: frozenset[str],
 ) -> Ledger:
     """Lock what the drafts touch and load what they can meet."""
     slots = {d.identity.slot_id: d.partition_id for d in drafts}
-    fresh = store.lock_slots(cur, access.workspace_id, slots)
+    with store.locking_slots(cur, access.workspace_id, slots) as fresh:
+        for one in drafts:  # what needs no look at the store, while the server locks
+            one.arriving = incoming(one, is_approved=one.identity.fingerprint in approved)
+            one.words = terms.terms(one.searched)
     addresses = {
         d.identity.address_id: (d.partition_id, d.source_view.id, d.shaped.source_key)
         for d in drafts

@@ -117,7 +117,7 @@ _LASTING = frozenset({"partition", "session", "source", "address"})
 
 def _digest(domain: str, *parts: str) -> bytes:
     """Hash parts so that no two lists of them share a text: each goes with its length."""
-    joined = "".join(f"{len(part)}:{part}" for part in parts)
+    joined = "".join([f"{len(part)}:{part}" for part in parts])
     version = 1 if domain in _LASTING else SCHEMA_VERSION
     text = f"memconsole:{version}:{domain}:{joined}"
     return sha256(text.encode("utf-8", "surrogatepass")).digest()

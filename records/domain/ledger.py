@@ -162,30 +162,34 @@ class Ledger:
         return [f for fences in self._fences.values() for f in fences if f.attempts]
 
     def _around(self, new: Incoming) -> Surroundings:
-        same = self._same.get((new.slot_id, new.fingerprint))
-        incumbent = None
-        if new.cardinality is Cardinality.ONE:
-            incumbent = next(
-                (
-                    k
-                    for k in self._live[new.slot_id]
-                    if k.cardinality is Cardinality.ONE and k.fingerprint != new.fingerprint
-                ),
-                None,
-            )
-        addressed = self._addressed(new)
-        reaches = [f.reach(new) for f in self._fences.get((new.partition_id, new.fingerprint), ())]
+        fact = (new.slot_id, new.fingerprint)
+        same = self._same.get(fact)
+        incumbent = self._incumbent(new) if new.cardinality is Cardinality.ONE else None
+        addressed = self._addressed(new) if new.address_id else None
         return Surroundings(
             same=same,
-            rejected=self._rejected.get((new.slot_id, new.fingerprint)),
+            rejected=self._rejected.get(fact) if self._rejected else None,
             incumbent=incumbent,
             addressed=addressed,
             is_shared=addressed is not None and _is_shared(addressed, new),
             past=self._past_of(new, incumbent, addressed),
-            fence=max(reaches, key=_SEVERITY.__getitem__, default=FenceReach.OPEN),
+            fence=self._fence_reach(new) if self._fences else FenceReach.OPEN,
             was_served=same is not None and (new.session_id, same.id) in self._served,
             echo_of=self._echo_of(new),
         )
+
+    def _incumbent(self, new: Incoming) -> Known | None:
+        """Return the other fact that is its one-valued slot's present."""
+        for known in self._live[new.slot_id]:
+            if known.cardinality is Cardinality.ONE and known.fingerprint != new.fingerprint:
+                return known
+        return None
+
+    def _fence_reach(self, new: Incoming) -> FenceReach:
+        """Return what the severest fence around the fact means for ``new``."""
+        fences = self._fences.get((new.partition_id, new.fingerprint), ())
+        reaches = [fence.reach(new) for fence in fences]
+        return max(reaches, key=_SEVERITY.__getitem__, default=FenceReach.OPEN)
 
     def _echo_of(self, new: Incoming) -> Known | None:
         """Return the live record whose sentence the session was told and now repeats."""
