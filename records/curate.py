@@ -23,6 +23,7 @@ from psycopg.types.json import Jsonb
 
 from records import events, store
 from records.access import Access
+from records.domain import canonical
 from records.domain.facts import Cardinality, HoldReason, Status
 from records.domain.ids import uuid7
 from records.domain.ledger import Ledger
@@ -30,6 +31,7 @@ from records.domain.risk import risk_of
 from records.events import Happening
 from records.fences import fence_key, keyed_fingerprint
 from records.items import Conflict, NotFound
+from records.policies import book
 from records.queries import Row, cursor
 from records.scope import partition_scope, retried, workspace_scope
 
@@ -480,6 +482,7 @@ def _readmit(
     ledger = Ledger(known=known.values(), addresses=held_by, now=now)
     acted = Acted(matched=len(held))
     happenings: list[Happening] = []
+    winners: list[UUID] = []
     for one in sorted(held, key=lambda h: h.order_at):
         if (one.partition_id, one.fingerprint) in taken:
             acted.skipped.append((one.id, "the same fact is stored anew"))
@@ -487,6 +490,8 @@ def _readmit(
         applied = ledger.readmit(known[one.id], address_id=addresses.get(one.id))
         if applied.status is Status.ACTIVE:
             taken.add((one.partition_id, one.fingerprint))
+        if applied.superseded:
+            winners.append(one.id)
         acted.changed.append(one.id)
         acted.superseded += applied.superseded
         happenings.append(_moved(action, one, reason, to=str(applied.status)))
@@ -505,8 +510,47 @@ def _readmit(
     store.save_known(cur, [k for k in every if k.status is Status.SUPERSEDED], now)
     store.save_known(cur, [k for k in every if k.status is not Status.SUPERSEDED], now)
     store.point_addresses(cur, {a: ledger.addresses[a] for a in sorted(ledger.moved_addresses)})
+    happenings += _recheck_dependents(cur, winners, access, now)
     events.append(happenings, access=access)
     return acted
+
+
+def _recheck_dependents(
+    cur: psycopg.Cursor[Row], winners: Sequence[UUID], access: Access, now: datetime
+) -> list[Happening]:
+    """Mark what depends on facts that have just replaced others, as a write would."""
+    if not winners:
+        return []
+    policies = book(access.workspace_id)
+    cur.execute(
+        """SELECT id, partition_id, subject_key, predicate FROM memory_record
+           WHERE id = ANY(%s) AND status = 'active'""",
+        [list(winners)],
+    )
+    causes = {
+        canonical.slot_id(access.workspace_id, partition_id, subject_key, dependent): winner
+        for winner, partition_id, subject_key, predicate in cur.fetchall()
+        for dependent in policies.resolve(predicate).dependents
+    }
+    if not causes:
+        return []
+    cur.execute(
+        """UPDATE memory_record SET recheck_at = %s, recheck_reason = 'dependent'
+           WHERE slot_id = ANY(%s) AND status = 'active' AND recheck_at IS NULL AND id <> ALL(%s)
+           RETURNING id, partition_id, slot_id""",
+        [now, list(causes), list(winners)],
+    )
+    return [
+        Happening(
+            "record.recheck",
+            "record",
+            target_id=row[0],
+            partition_id=row[1],
+            reason="dependent",
+            details={"by": str(causes[row[2]])},
+        )
+        for row in cur.fetchall()
+    ]
 
 
 def _earliest(held: Sequence[Held]) -> dict[UUID, datetime]:

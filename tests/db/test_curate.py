@@ -234,3 +234,16 @@ def test_two_evicted_rows_of_one_fact_come_back_as_one(access: Access) -> None:
     done = curate.restore([one.id, two.id], "undo", access=access, now=LATER)
     assert (len(done.changed), len(done.skipped)) == (1, 1)
     assert live(access) == ["kiwi"]
+
+
+def test_approving_a_new_address_casts_doubt_on_what_depends_on_it(access: Access) -> None:
+    put(access, fact(predicate="address", value="12 Elm Road, Leeds", confidence=0.9))
+    commute = put(access, fact(predicate="commute", value="tram 7, 20 minutes"))
+    held = put(access, fact(predicate="address", value="4 Quay Street, Hull", confidence=0.5))
+    assert held.decision == "contested"
+    assert record(access, commute).recheck_at is None
+    curate.approve(held.id, access=access, now=LATER)
+    row = record(access, commute)
+    assert (row.recheck_at, row.recheck_reason) == (LATER, "dependent")
+    with workspace_scope(access.workspace_id):
+        assert Event.objects.filter(target_id=commute.id, action="record.recheck").count() == 1
