@@ -18,6 +18,7 @@ from records.domain.facts import Status
 
 COUNT_CAP = 100_000
 EVENTS_CAP = 100_000
+COMPARED_CAP = 20_000  # rows compared with each other for the duplicate ratio
 DAY = timedelta(hours=24)
 
 STATUSES = """SELECT s.status, (SELECT count(*) FROM (
@@ -26,8 +27,8 @@ STATUSES = """SELECT s.status, (SELECT count(*) FROM (
 FROM unnest(%(statuses)s::text[]) AS s (status)"""
 
 STATE = """SELECT
-    (SELECT min(status_at) FROM (SELECT status_at FROM memory_record
-        WHERE workspace_id = %(workspace)s AND status = 'quarantined' LIMIT %(most)s) AS held),
+    (SELECT status_at FROM memory_record WHERE workspace_id = %(workspace)s
+        AND status = 'quarantined' ORDER BY status_at LIMIT 1),
     (SELECT count(*) FROM (SELECT 1 FROM session_totals WHERE workspace_id = %(workspace)s
         LIMIT %(most)s) AS one),
     (SELECT count(*) FROM (SELECT 1 FROM partition WHERE workspace_id = %(workspace)s
@@ -144,7 +145,7 @@ def load_day(workspace_id: UUID, *, now: datetime) -> Day:
 def load_duplicates(workspace_id: UUID) -> Duplicates:
     """Count the rows that repeat a fact."""
     with connection.cursor() as cursor:
-        cursor.execute(DUPLICATES, {"workspace": workspace_id, "most": COUNT_CAP})
+        cursor.execute(DUPLICATES, {"workspace": workspace_id, "most": COMPARED_CAP})
         row = cursor.fetchone()
     assert row is not None
-    return Duplicates(row[0], row[1], row[0] >= COUNT_CAP)
+    return Duplicates(row[0], row[1], row[0] >= COMPARED_CAP)

@@ -201,6 +201,7 @@ def finish_row(row: dict[str, Any], asking: Asking) -> None:
         else "colleague"
     )
     row["grade"] = Risk(row["risk"]).name.lower()
+    row["due_in"] = row["due_at"] - asking.now
     row["is_overdue"] = row["due_at"] <= asking.now
     row["rules"] = list(dict.fromkeys(one["rule"] for one in row["findings"] or ()))
     row["spans"] = [tuple(one["span"]) for one in row["findings"] or () if is_on_value(one)]

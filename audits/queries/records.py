@@ -156,11 +156,14 @@ def _ids(
         where.append(f"({STANDINGS[wanted.standing]})")
     source = "memory_record r"
     key = "r.id"
+    if wanted.hold_reason is not None and wanted.status is None:
+        where.append("r.status = 'quarantined'")  # nothing else has one, and an index knows it
     if wanted.text is not None or wanted.tag is not None:
         source = (
             "memconsole_search(%(terms)s, %(tag)s, %(found)s) AS found (id)"
-            " JOIN memory_record r USING (id)"
+            " JOIN memory_record r ON r.id = found.id"
         )
+        key = "found.id"
         values |= {
             "terms": list(query_terms(wanted.text)) if wanted.text else None,
             "tag": wanted.tag,
@@ -170,7 +173,7 @@ def _ids(
         values["session"] = wanted.session_id
         where.append("c.session_id = %(session)s")
         source += " JOIN claim c ON c.record_id = r.id"
-        key = "c.record_id"
+        key = "c.record_id" if key == "r.id" else key
     if wanted.source_id is not None:
         values["source"] = wanted.source_id
         where.append(
@@ -178,7 +181,8 @@ def _ids(
         )
     if is_after and key != "r.id":
         where.append(f"{key} < %(after)s")
-    distinct = "DISTINCT ON (c.record_id) " if key == "c.record_id" else ""
+    # A session may claim one record through several sources.
+    distinct = f"DISTINCT ON ({key}) " if wanted.session_id is not None else ""
     order = "" if is_counted and not distinct else f" ORDER BY {key} DESC"
     return f"SELECT {distinct}r.id FROM {source} WHERE {' AND '.join(where)}{order}"
 

