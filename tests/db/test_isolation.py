@@ -61,6 +61,10 @@ WHERE contype = 'c' AND connamespace = 'public'::regnamespace
 FILLERS = {
     "boolean": "false",
     "timestamp with time zone": "now()",
+    "timestamp without time zone": "localtimestamp",
+    "date": "current_date",
+    "time without time zone": "localtime",
+    "interval": "'1 day'",
     "jsonb": "'{}'",
     "tstzmultirange": "'{}'",
 }
