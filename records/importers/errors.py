@@ -25,6 +25,7 @@ class ErrorFile:
 
     def rewind(self, size: int) -> None:
         """Forget what a killed import wrote behind the last rows that it could finish."""
+        self.flush()
         if self.size > size:
             with self.path.open("r+b") as stream:
                 stream.truncate(size)

@@ -31,7 +31,7 @@ from records.items import (
     Written,
 )
 from records.models import ImportRun, SourceRun
-from records.scope import partition_scope, workspace_scope
+from records.scope import partition_scope, retried, workspace_scope
 
 
 @dataclass(slots=True)
@@ -55,6 +55,7 @@ class Import:
     complete: bool = False
     on_progress: Callable[[int, int], None] = field(default=lambda position, rows: None)
     _passes: set[tuple[str, str]] = field(default_factory=set)
+    _errors_size: int = 0  # of the error file, up to the last batch that is kept
 
     def run(self) -> Report:
         """Import what is not done yet of the file; return what became of all of it.
@@ -66,6 +67,7 @@ class Import:
             message = f"must be from 1 to {BATCH_LIMIT:,}"
             raise BadRequest(FieldError("batch", message, "range", BATCH_LIMIT))
         began = time.monotonic()
+        self._errors_size = self.errors.size
         lines = Lines(self.stream, encoding=self.encoding)
         rows = self._rows(lines)
         run = runs.open_run(
@@ -116,6 +118,7 @@ class Import:
             raise BadRequest(FieldError("run-id", message, "other_file"))
         if run.errors_path == str(self.errors.path):
             self.errors.rewind(run.errors_size)
+            self._errors_size = run.errors_size
 
     def _write_all(self, rows: Iterator[Row], lines: Lines, run: ImportRun) -> ImportRun:
         started, done = lines.position, 0
@@ -138,7 +141,20 @@ class Import:
             for item in items:
                 if item.source and item.source_key and isinstance(item.partition, str):
                     self._begin_pass(item.source, item.partition)
+        self._commit(batch, read, items, lines, run)
+
+    @retried
+    def _commit(
+        self,
+        batch: list[Row],
+        read: list[WriteItem | Refused],
+        items: list[WriteItem],
+        lines: Lines,
+        run: ImportRun,
+    ) -> None:
+        """Write the facts and move the run, in one transaction that may be tried again."""
         access, now = self.access, datetime.now(UTC)
+        self.errors.rewind(self._errors_size)
         with partition_scope(access.workspace_id, ()):
             written = iter(write.write_facts(items, access=access) if items else ())
             met = []
@@ -154,6 +170,7 @@ class Import:
             self.errors.flush()
             place = runs.Place(lines.position, lines.number, lines.digest, self.errors.size)
             runs.move(run, place, counts=tally(outcomes), facts=met, now=now)
+        self._errors_size = self.errors.size
 
     def _read(self, row: Row) -> WriteItem | Refused:
         if row.fault:

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connections
+from psycopg.errors import DeadlockDetected
 
 from records.access import Access
 from records.importers import importing, runs
@@ -250,6 +252,28 @@ def test_rows_that_cannot_be_read_are_kept_with_line_field_and_message(
     assert "at most 2,000" in kept[1]["errors"][0]["message"]
 
 
+def test_a_collision_with_another_writer_costs_nothing_but_time(
+    access: Access, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first attempt of a batch is undone by a deadlock: facts and errors are there once."""
+    file = tmp_path / "mixed.jsonl"
+    file.write_text(lines(*(fact(f"plant {n}") if n % 2 else {"value": n} for n in range(20))))
+    real, calls = runs.move, []
+
+    def colliding(*args: Any, **named: Any) -> None:
+        real(*args, **named)
+        calls.append(1)
+        if len(calls) == 1:
+            raise DeadlockDetected("two writers waited for each other")
+
+    monkeypatch.setattr(importing.runs, "move", colliding)
+    report = run_import(access, file)
+    assert len(calls) == 2
+    assert (report["read"], report["added"], report["invalid"]) == (20, 10, 10)
+    kept = Path(report["errors_file"]).read_text().splitlines()
+    assert [json.loads(line)["line"] for line in kept] == list(range(1, 21, 2))
+
+
 def test_error_file_of_a_resumed_run_says_each_row_once(
     access: Access, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -395,3 +419,29 @@ def test_runs_of_another_workspace_are_out_of_sight(
         assert ImportRun.objects.count() == 0
     report = run_import(stranger, file, "--run-id", "r1")
     assert (report["added"], report["already_finished"]) == (25, False)
+
+
+def test_a_database_that_goes_away_leaves_a_run_to_go_on_with(
+    access: Access, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, calls = runs.move, []
+
+    def losing(*args: Any, **named: Any) -> None:
+        real(*args, **named)
+        calls.append(1)
+        if len(calls) == 2:
+            with connections["owner"].cursor() as owner:
+                owner.execute("SET ROLE NONE")
+                owner.execute(
+                    """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                       WHERE datname = current_database() AND usename = 'memconsole_app'"""
+                )
+
+    with monkeypatch.context() as patch:
+        patch.setattr(importing.runs, "move", losing)
+        with pytest.raises(CommandError, match=r"The database failed: .*--run-id r1 goes on"):
+            run_import(access, file, "--run-id", "r1", "--batch", "10")
+    connections["default"].close()
+    report = run_import(access, file, "--run-id", "r1", "--batch", "10")
+    assert (report["resumed_at_line"], report["added"]) == (10, 25)
+    assert seen_counts(access) == [1] * 25

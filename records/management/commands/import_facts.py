@@ -17,6 +17,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from django.core.management.base import BaseCommand, CommandError
 from django.db import InterfaceError, OperationalError
 from rich.console import Console
@@ -33,6 +34,13 @@ from records.items import BATCH_LIMIT, NAME_LIMIT, BadRequest, Conflict, FieldEr
 from records.workspaces import clean_name, find_workspace, make_workspace
 
 ACTOR = Actor(ActorKind.COMMAND, "import_facts")
+# Statements go through Django's cursors and through psycopg's own.
+UNREACHABLE = (
+    OperationalError,
+    InterfaceError,
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+)
 INTERRUPTED = 130  # what a shell says of a program stopped by Ctrl-C
 
 
@@ -115,7 +123,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except KeyboardInterrupt as error:
             raise CommandError(_stopped(run_id), returncode=INTERRUPTED) from error
-        except (OperationalError, InterfaceError) as error:
+        except UNREACHABLE as error:
             said = str(error).strip().splitlines()
             raise CommandError(f"The database failed: {said[0]}. {_stopped(run_id)}") from error
         self._print(report, as_json=options["json"])
