@@ -5,7 +5,6 @@ Those that have a suite of their own (races, echoes, crashes, isolation, chains)
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -286,17 +285,10 @@ def poisoned(access: Access, count: int, name: str) -> list[UUID]:
         return list(Claim.objects.filter(session_id=bad).values_list("record_id", flat=True))
 
 
-def test_ten_thousand_facts_are_taken_out_in_one_act_at_the_price_of_each(access: Access) -> None:
+def test_many_facts_are_taken_out_in_one_act(access: Access) -> None:
     put(access, fact(predicate="allergy", value="kiwi", session="good"))
-    took = {}
-    for count, name in ((1_000, "few"), (10_000, "many")):
-        ids = poisoned(access, count, name)
-        bad = session_id(access.workspace_id, access.partition_id("ada"), name)
-        began = time.monotonic()
-        done = curate.evict(ids, "poison", access=access, session_id=bad, now=LATER)
-        took[count] = time.monotonic() - began
-        assert len(done.changed) == count
+    ids = poisoned(access, 3_000, "many")
+    bad = session_id(access.workspace_id, access.partition_id("ada"), "many")
+    done = curate.evict(ids, "poison", access=access, session_id=bad, now=LATER)
+    assert len(done.changed) == 3_000
     assert live(access) == ["kiwi"]
-    # Ten times as many cost about ten times as much; compared each with each, a hundred times.
-    # Seconds say nothing on a machine that does other things: about 2 for the 10,000 on a quiet one.
-    assert took[10_000] < 40 * took[1_000], took

@@ -17,8 +17,8 @@ OURS = {"memconsole", "records", "audits", "tests", "bench"}
 def named(file: str) -> set[str]:
     """Return the distributions that a requirements file names, those it includes as well."""
     found: set[str] = set()
-    for line in (CODE / file).read_text().splitlines():
-        line = line.split("#")[0].strip()
+    for written in (CODE / file).read_text().splitlines():
+        line = written.split("#")[0].strip()
         if line.startswith("-r "):
             found |= named(line[3:].strip())
         elif match := re.match(r"([A-Za-z0-9_.-]+)(\[[^\]]*\])?", line):

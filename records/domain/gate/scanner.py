@@ -96,7 +96,7 @@ def scan(prepared: Scan, fact: Fact, context: GateContext, ruleset: Ruleset) -> 
     found: list[Finding] = []
     if ruleset.engine.match(prepared.folded):
         found += _plain_hits(fact, prepared, ruleset)
-    found += _moods(fact)
+    found += _moods(fact, is_feed=context.derived)
     if prepared.has_signs and (not prepared.is_ascii or could_differ(prepared.folded)):
         names = (("subject", fact.subject), ("predicate", fact.predicate))
         for name, text in (*prepared.fields, *names):
@@ -172,7 +172,7 @@ def _finding(
     )
 
 
-def _moods(fact: Fact) -> list[Finding]:
+def _moods(fact: Fact, *, is_feed: bool) -> list[Finding]:
     value, content = fact.value, fact.content
     structured = fact.predicate.lower() not in FREE_TEXT
     found: list[Finding] = []
@@ -180,7 +180,7 @@ def _moods(fact: Fact) -> list[Finding]:
         label = structured and value.count(" ") < _LABEL_WORDS
         found += [_raw_mood(mood, "value", value) for mood in shape.moods(value, label=label)]
     if content and content != value and not _is_joined(fact):
-        moods = shape.moods(content, skip_first=content.startswith(fact.subject))
+        moods = shape.moods(content, skip_first=content.startswith(fact.subject), taglines=is_feed)
         found += [_raw_mood(mood, "content", content) for mood in moods]
     return found
 

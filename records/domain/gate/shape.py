@@ -39,6 +39,14 @@ _REPORTED_WISH = re.compile(
     re.I,
 )
 
+_REPOSITORY = re.compile(r"(?:^|\s)[\w.-]{1,60}/[\w.-]{1,60}$")
+_TAGLINE = 80  # characters; longer than any description on one line of a feed
+# A description speaks of what the thing does, never to who reads it.
+_ADDRESSED = frozenset(
+    """you your yours user users agent assistant me my always never must ignore forget remember
+    instructions prompt whenever before after them him her customer customers""".split()
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Mood:
@@ -59,13 +67,16 @@ def borders(text: str) -> Iterator[re.Match[str]]:
         mark = _MARK.search(text, (border or mark).end())
 
 
-def moods(text: str, *, skip_first: bool = False, label: bool = False) -> list[Mood]:
+def moods(
+    text: str, *, skip_first: bool = False, label: bool = False, taglines: bool = False
+) -> list[Mood]:
     """Return the orders and questions of a text.
 
     ``skip_first`` leaves out the beginning of the text: it is the subject's
     name, which may be a title such as "Catch Me If You Can". ``label`` is set
     for a short value of a structured predicate ("action film"): there, every
-    verb could be a noun.
+    verb could be a noun. ``taglines`` for a feed's sentence: what follows
+    "owner/name:" in a few words says what that thing is for.
     """
     if label and not english().openers.intersection(text.lower().split()):
         return []
@@ -82,7 +93,10 @@ def moods(text: str, *, skip_first: bool = False, label: bool = False) -> list[M
             if mood is not None:
                 found.append(mood)
             # "Goal: run 10 km" names an aim; what follows the label is no order
-            first = text[stop] == ":" and text[start:stop].strip().lower() in english().aims
+            first = text[stop] == ":" and (
+                text[start:stop].strip().lower() in english().aims
+                or (taglines and _is_tagline(text, start, stop, border.end()))
+            )
         start = border.end()
     if start < len(text):
         stop = len(text)
@@ -92,6 +106,15 @@ def moods(text: str, *, skip_first: bool = False, label: bool = False) -> list[M
         if mood is not None:
             found.append(mood)
     return found
+
+
+def _is_tagline(text: str, start: int, stop: int, after: int) -> bool:
+    """Say whether a short rest after "owner/name:" only describes what is named there."""
+    rest = text[after : after + _TAGLINE + 1]
+    if len(rest) > _TAGLINE or not _REPOSITORY.search(text[max(start, stop - 120) : stop]):
+        return False
+    words = {_clean(word) for word in rest.split()}
+    return not words & _ADDRESSED
 
 
 def _order(text: str, start: int, stop: int, *, wish: bool) -> Mood | None:
