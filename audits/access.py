@@ -126,7 +126,13 @@ def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not request.user.is_authenticated:
             return ask_to_log_in(request)
-        request.places = places_of(request.user.id)  # type: ignore[attr-defined]
+        places = places_of(request.user.id)
+        request.places = places  # type: ignore[attr-defined]
+        if places:
+            # Where the person was last: the navigation around the page, no access to anything.
+            last = request.session.get("place")
+            here = next((one for one in places if str(one.id) == last), places[0])
+            request.here = here  # type: ignore[attr-defined]
         return view(request, *args, **kwargs)
 
     return guarded

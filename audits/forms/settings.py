@@ -183,8 +183,8 @@ def initial(policy: Policy) -> dict[str, Any]:
         "description": policy.description,
         "cardinality": str(policy.cardinality),
         "normaliser": str(policy.normaliser),
-        "ttl_days": policy.ttl_days,
-        "half_life_days": policy.half_life_days,
+        "ttl_days": _days(policy.ttl_days),
+        "half_life_days": _days(policy.half_life_days),
         "validators": json.dumps([dict(one) for one in policy.validators])
         if policy.validators
         else "",
@@ -195,6 +195,10 @@ def initial(policy: Policy) -> dict[str, Any]:
         "needs_review": policy.needs_review,
         "time_series": policy.time_series,
     }
+
+
+def _days(days: float | None) -> float | int | None:
+    return int(days) if days is not None and days == int(days) else days
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -61,12 +61,10 @@ def log_out(request: HttpRequest) -> HttpResponse:
 @signed_in
 def start(request: HttpRequest) -> HttpResponse:
     """Go to a workspace of this person: the one they were in last, or the first."""
-    places = request.places  # type: ignore[attr-defined]
-    if not places:
+    here = getattr(request, "here", None)
+    if here is None:
         return show(request, "door/nowhere.html")
-    last = request.session.get("place")
-    place = next((one for one in places if str(one.id) == last), places[0])
-    return redirect("console:overview", place.slug)
+    return redirect("console:overview", here.slug)
 
 
 @never_cache

@@ -13,6 +13,7 @@ from audits.views.pages import reading, show
 from records.domain.facts import Status
 from records.jobs.overview import overview as job_overview
 
+SHOWN_JOBS = 8
 STATUS_MEANINGS = {
     Status.ACTIVE: "Served to agents",
     Status.QUARANTINED: "Waiting for a decision",
@@ -32,7 +33,8 @@ def show_overview(request: ConsoleRequest) -> HttpResponse:
         request.session["place"] = str(request.here.id)
     with reading(request):
         found = queries.load_overview(request.here.id)
-    jobs = job_overview(request.here.id, now=timezone.now())
+    now = timezone.now()
+    jobs = job_overview(request.here.id, now=now)
     context = {
         "overview": found,
         "cap": queries.COUNT_CAP,
@@ -40,7 +42,11 @@ def show_overview(request: ConsoleRequest) -> HttpResponse:
             (status, STATUS_MEANINGS[status], found.statuses.get(status, 0)) for status in Status
         ],
         "troubled": [job for job in jobs if job.state in ("failed", "lost")],
-        "jobs": jobs,
+        "recent_jobs": sorted(
+            (job for job in jobs if job.started_at),
+            key=lambda job: job.started_at or now,
+            reverse=True,
+        )[:SHOWN_JOBS],
         "api_url": request.build_absolute_uri("/api/v1/memories"),
     }
     return show(request, "overview/overview.html", context)

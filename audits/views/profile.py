@@ -94,6 +94,9 @@ def _show(
 ) -> HttpResponse:
     user = cast(User, request.user)
     keys = shortcuts.keymap(user.remap) | (given or {})
+    password_form = password_form or PasswordChangeForm(user)
+    # Django's form takes the focus, which would scroll the page away from its head.
+    password_form.fields["old_password"].widget.attrs.pop("autofocus", None)
     context = {
         "themes": THEMES,
         "densities": DENSITIES,
@@ -101,6 +104,6 @@ def _show(
             (one, keys[one.id], (errors or {}).get(one.id, "")) for one in shortcuts.SHORTCUTS
         ],
         "errors": errors,
-        "password_form": password_form or PasswordChangeForm(user),
+        "password_form": password_form,
     }
     return show(request, "profile/profile.html", context, status=status)

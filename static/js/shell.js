@@ -53,8 +53,9 @@
     const asked = event.detail.elt;
     retry.addEventListener("click", () => {
       notice.remove();
-      if (asked.requestSubmit) asked.requestSubmit(); else if (asked.click) asked.click();
-      if (asked.getAttribute("hx-trigger")) window.htmx.trigger(asked, asked.getAttribute("hx-trigger").split(/[\s,]/)[0]);
+      if (asked.requestSubmit) asked.requestSubmit();
+      else if (asked.getAttribute("hx-trigger") === "load") window.htmx.trigger(asked, "load");
+      else asked.click();
     });
     notice.append(words, retry);
     target.prepend(notice);
