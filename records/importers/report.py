@@ -77,7 +77,7 @@ class Report:
             "facts": self.facts,
             "resumed_at_line": self.resumed_at,
             "already_finished": self.already_finished,
-            "errors_file": self.errors_path or None,
+            "errors_file": self.errors_path if self.counts.get(INVALID) else None,
             "seconds": round(self.seconds, 3),
             "source_runs": [
                 {name: getattr(one, name) for name in SourcePass.__slots__} for one in self.passes

@@ -31,6 +31,7 @@ from records.importers.importing import Import
 from records.importers.report import Report
 from records.importers.rows import Format, guess_format
 from records.items import BATCH_LIMIT, NAME_LIMIT, BadRequest, Conflict, FieldError
+from records.warm import warm
 from records.workspaces import clean_name, find_workspace, make_workspace
 
 ACTOR = Actor(ActorKind.COMMAND, "import_facts")
@@ -101,6 +102,7 @@ class Command(BaseCommand):
         try:
             access = _access(options["workspace"], options["make"])
             columns = _columns(options, name)
+            warm()
             if options["run_id"] is None:
                 self._mention_unfinished(name, access)
             with _opened(named, is_pipe) as stream, _progress(stream, is_pipe) as on_progress:
