@@ -37,7 +37,7 @@ def activate(
     draft = gate_editing.load_draft(access.workspace_id)
     active = gate_editing.load_active(access.workspace_id)
     alone = softened_alone(draft, active, access=access) if draft else []
-    if alone and _others(access):
+    if alone and is_somebody_else(access):
         raise Conflict(
             f"you made {alone[0]} milder yourself; another person who may manage the gate must"
             " activate it"
@@ -57,7 +57,7 @@ def activate(
     return row
 
 
-def _others(access: Access) -> bool:
+def is_somebody_else(access: Access) -> bool:
     """Say whether anybody else here may manage the gate."""
     return (
         Membership.objects.filter(

@@ -89,7 +89,9 @@ def compare(
         kind = _kind(old, new)
         if not kind:
             continue
-        move = f"{old.outcome} > {new.outcome}"
+        move = (
+            f"{old.outcome} > {new.outcome}" if kind != "rules" else f"{new.outcome}, other rules"
+        )
         result["moves"][move] = result["moves"].get(move, 0) + 1
         for rule in sorted(_rules(new) ^ _rules(old)) or ["(outcome)"]:
             about = result["rules"].setdefault(rule, {})

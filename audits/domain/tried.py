@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from records.domain.facts import Fact, Finding, Verdict
+from records.domain.facts import Fact, Finding, Outcome, Verdict
 from records.domain.gate import Ruleset, shape, views_of
 from records.domain.gate.folding import fold_with_origin
 from records.domain.gate.spans import View
@@ -30,11 +30,19 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class Reason:
+    """One finding, and every view in which the same rule met the same place."""
+
+    finding: Finding
+    views: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Tried:
     """All that the page shows of one try."""
 
     verdict: Verdict
-    findings: tuple[Finding, ...]
+    reasons: tuple[Reason, ...]
     fields: tuple[Shown, ...]
     views: tuple[Shown, ...]
     views_left_out: int
@@ -45,15 +53,25 @@ def show(fact: Fact, verdict: Verdict, ruleset: Ruleset) -> Tried:
     """Return what may be shown of a fact and its verdict, the worst findings first."""
     has_secret = any(one.rule.startswith("secret.") for one in verdict.findings)
     views = [] if verdict.redacted else [_view(one, verdict, ruleset) for one in views_of(fact)]
-    order = {"reject": 0, "quarantine": 1, "allow": 2}
     return Tried(
         verdict=verdict,
-        findings=tuple(sorted(verdict.findings, key=lambda one: order[str(one.outcome)])),
+        reasons=tuple(_reasons(verdict)),
         fields=tuple(_fields(fact, verdict)),
         views=tuple(views[:VIEWS_SHOWN]),
         views_left_out=max(0, len(views) - VIEWS_SHOWN),
         has_secret=has_secret,
     )
+
+
+def _reasons(verdict: Verdict) -> list[Reason]:
+    """Gather the findings that differ by their view alone, the worst first."""
+    order = {Outcome.REJECT: 0, Outcome.QUARANTINE: 1, Outcome.ALLOW: 2}
+    same: dict[tuple[object, ...], list[Finding]] = {}
+    for one in verdict.findings:
+        same.setdefault((one.rule, one.outcome, one.field, one.span), []).append(one)
+    found = [Reason(ones[0], tuple(dict.fromkeys(one.view for one in ones)))
+             for ones in same.values()]  # fmt: skip
+    return sorted(found, key=lambda one: order[one.finding.outcome])
 
 
 def _fields(fact: Fact, verdict: Verdict) -> Iterator[Shown]:

@@ -227,7 +227,13 @@ def _show(
         draft = gate_editing.load_draft(request.here.id)
         active = gate_editing.load_active(request.here.id)
         replays = queries.load_replays(draft.id, workspace_id=request.here.id) if draft else {}
-    may_manage = request.here.may(Permission.MANAGE_GATE)
+        may_manage = request.here.may(Permission.MANAGE_GATE)
+        alone = (
+            gate_acts.softened_alone(draft, active, access=request.access)
+            if draft and may_manage
+            else []
+        )
+        waits = bool(alone) and gate_acts.is_somebody_else(request.access)
     context: dict[str, Any] = {
         "tab": "draft",
         "draft": draft,
@@ -249,8 +255,7 @@ def _show(
             "replays": list(replays.values()),
             "is_replayed": writes is not None
             and (writes["state"], writes["digest"]) == ("done", digest),
-            "alone": gate_acts.softened_alone(draft, active, access=request.access)
-            if may_manage
-            else [],
+            "alone": alone,
+            "waits": waits,
         }
     return show(request, "gate/draft.html", context, status=status)

@@ -307,6 +307,9 @@ def test_softening_is_loud_and_let_in_by_somebody_else(admin: Person) -> None:
     assert [event.details["rule"] for event in events(admin, "gate.rule_softened")] == [rule.id]
     admin.post("gate/draft/replay", {"population": "writes"})
     colleague = make_person(admin.access, Role.ADMINISTRATOR)
+    page = admin.get("gate/draft")
+    assert "another person who manages the gate must" in words(page)
+    assert 'gate/draft/activate"' not in text(page)
     refused = activate(admin)
     assert refused.status_code == 409
     assert "another person" in words(refused)
