@@ -49,6 +49,8 @@ TUNING = {
     "jit": "off",
     "timezone": "UTC",
     "log_timezone": "UTC",
+    # A new database has no statistics, and plans by them: the first import should not wait.
+    "autovacuum_naptime": "15s",
     # Statements carry memory text, which never goes to a log.
     "log_min_error_statement": "panic",
     "log_parameter_max_length_on_error": "0",
