@@ -3,7 +3,8 @@
 Owns ``gate_tally`` and how far it has come (``gate_folded``). Follows the seals
 because their positions are dense and final: nothing is missed, nothing is
 counted twice. The write path keeps no counter, so writers never wait for each
-other here. A hit is one record's; a fact said again is none. Read
+other here. A hit is one record's, when it is written or when a rescan holds it;
+a fact said again is none. Read
 ``queries/gate.py`` for what is shown.
 """
 
@@ -20,16 +21,20 @@ from uuid import UUID
 import psycopg
 
 from records import queries
+from records.jobs.rescan import NOTE
 from records.jobs.runs import Run
 
 BATCH = 2_000  # events folded in one step
 
-# A write's own event carries its rules; a person's decision is about the record's findings.
+# A write's own event carries its rules; a rescan's hold and a person's decision are about the
+# record's findings.
 DUE = """SELECT s.position, e.action, e.outcome, e.at, e.details->'rules', e.details->>'from',
        e.details ? 'ruleset', r.findings
 FROM sealed_event s JOIN event e ON e.id = s.event_id
-LEFT JOIN memory_record r ON e.action IN ('record.approved', 'record.rejected', 'record.reopened')
-     AND NOT e.details ? 'ruleset' AND r.id = e.target_id AND r.workspace_id = e.workspace_id
+LEFT JOIN memory_record r ON NOT e.details ? 'ruleset' AND r.id = e.target_id
+     AND r.workspace_id = e.workspace_id
+     AND (e.action IN ('record.approved', 'record.rejected', 'record.reopened')
+          OR (e.action = 'record.held' AND e.reason = %(rescanned)s))
 WHERE s.workspace_id = %(workspace)s AND s.position > %(after)s
 ORDER BY s.position LIMIT %(batch)s"""
 FOLDED = "SELECT position FROM gate_folded WHERE workspace_id = %s FOR UPDATE"
@@ -75,7 +80,10 @@ def fold_once(workspace_id: UUID) -> int:
         cursor.execute(FOLDED, [workspace_id])
         row = cursor.fetchone()
         assert row is not None
-        cursor.execute(DUE, {"workspace": workspace_id, "after": row[0], "batch": BATCH})
+        cursor.execute(
+            DUE,
+            {"workspace": workspace_id, "after": row[0], "batch": BATCH, "rescanned": NOTE},
+        )
         found = cursor.fetchall()
         if found:
             _add(cursor, workspace_id, count(found))
@@ -89,17 +97,25 @@ def count(rows: Iterable[queries.Row]) -> dict[tuple[str, date], Count]:
     for _, action, outcome, at, rules, came_from, is_write, findings in rows:
         day = at.date()
         if is_write:
-            for rule in _json(rules) or ():
-                one = counts[rule, day]
-                one.hits += 1
-                one.held += outcome == "held"
-                one.last_at = at if one.last_at is None else max(one.last_at, at)
-        elif action.startswith("record."):
+            _hit(counts, _json(rules) or (), at, held=outcome == "held")
+        elif action == "record.held":
+            _hit(counts, _holding(findings), at, held=True)
+        else:
             approved, rejected = _decided(action, came_from)
             for rule in _holding(findings) if approved or rejected else ():
                 counts[rule, day].approved += approved
                 counts[rule, day].rejected += rejected
     return counts
+
+
+def _hit(
+    counts: dict[tuple[str, date], Count], rules: Iterable[str], at: datetime, *, held: bool
+) -> None:
+    for rule in rules:
+        one = counts[rule, at.date()]
+        one.hits += 1
+        one.held += held
+        one.last_at = at if one.last_at is None else max(one.last_at, at)
 
 
 def _decided(action: str, came_from: str | None) -> tuple[int, int]:

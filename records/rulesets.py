@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from records import queries
 from records.domain.gate import Ruleset, default_ruleset
 from records.gate_rules import Broken, MergedRuleset, merge
 from records.models import GateRuleset
@@ -20,6 +21,8 @@ from records.models import GateRuleset
 log = logging.getLogger(__name__)
 
 CACHED = 500  # merged sets kept in a process; one costs little, for the shipped rules are shared
+
+STAMP = "SELECT settings->>'gate_stamp' FROM workspace WHERE id = %s"
 
 _merged: dict[UUID, tuple[str, Ruleset]] = {}
 
@@ -29,11 +32,7 @@ def ruleset(workspace_id: UUID) -> Ruleset:
 
     Costs one look at the workspace's row. Call inside a scope of the workspace.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT settings->>'gate_stamp' FROM workspace WHERE id = %s", [workspace_id]
-        )
-        row = cursor.fetchone()
+    row = queries.cursor().execute(STAMP, [workspace_id], prepare=True).fetchone()
     stamp = row[0] if row else None
     if stamp is None:
         return default_ruleset()

@@ -29,6 +29,7 @@ from records.write import RECENT_TEXTS, RECENT_WINDOW
 
 BATCH = 200  # a step of well under a second, so that a hold locks slots only briefly
 START = UUID(int=0)
+NOTE = "no longer passes the gate"  # the reason of a hold, by which its event is known
 
 # What a session wrote just before is read as at the write: its last 64 claims at most.
 CANDIDATES = """SELECT r.id, r.subject, r.predicate, r.value, r.content, coalesce(c.evidence, ''), r.tags,
@@ -103,7 +104,7 @@ def _rescan_batch(run: Run, now: datetime) -> int:
                 failing,
                 HoldReason.RESCAN,
                 access=access_of(run),
-                note="no longer passes the gate",
+                note=NOTE,
                 findings={key: [f.as_json() for f in v.findings] for key, v in failing.items()},
                 ruleset=rules.version,
                 now=now,

@@ -15,11 +15,11 @@ from audits.seals import seal_now
 from bench import gate_rows
 from records import curate, gate_editing, gate_replay, rulesets
 from records.access import Access
-from records.domain.facts import Fact, GateContext, Outcome, Policy
+from records.domain.facts import Fact, GateContext, HoldReason, Outcome, Policy
 from records.domain.gate import check, default_ruleset, worst
 from records.gate_rules import MergedRuleset, faults, merge, to_rule
 from records.items import BadRequest, Conflict, NotFound, WriteItem, Written
-from records.jobs import catalogue, runs
+from records.jobs import catalogue, rescan, runs
 from records.models import Event, GateReplay, GateRuleset
 from records.queries import cursor
 from records.scope import partition_scope, workspace_scope
@@ -388,6 +388,21 @@ def test_hits_and_reviewers_words_are_counted_once_and_an_undo_takes_them_back(
     fold(access)
     assert tally(access, CLINIC["id"]) == (2, 2, 0, 0)
     assert tally(stranger, CLINIC["id"]) == (0, 0, 0, 0)
+
+
+def test_hold_of_a_rescan_is_a_hit_and_one_by_hand_is_none(access: Access) -> None:
+    first, second = (write(access, f"Elm Street clinic, floor {n}") for n in (1, 2))
+    assert first.id is not None
+    assert second.id is not None
+    activate(access, begin(access, CLINIC))
+    curate.hold([first.id], HoldReason.MANUAL, access=access)
+    rescan_now = datetime.now(UTC)
+    runs.perform(catalogue.RESCAN, access.workspace_id, rescan.rescan, now=rescan_now)
+    fold(access)
+    assert tally(access, CLINIC["id"]) == (1, 1, 0, 0)
+    curate.approve(second.id, access=access)
+    fold(access)
+    assert tally(access, CLINIC["id"]) == (1, 1, 1, 0)
 
 
 def test_rows_are_seen_in_their_workspace_alone_and_drafts_are_made_by_people(
