@@ -38,6 +38,7 @@ class Receipt:
 
     asked: int = 0
     changed: int = 0
+    repeated: int = 0  # of those changed, by an earlier run of the same operation
     skipped: Counter[str] = field(default_factory=Counter)
 
 
@@ -73,7 +74,8 @@ def decide_many(
                     note=note,
                 )
                 _decide_one(wish, receipt, reviewer, access, now)
-    _tell(DECIDED, operation, receipt, f"{verb}: {reason or note or 'no reason'}", access)
+    if receipt.changed == 0 or receipt.changed > receipt.repeated:
+        _tell(DECIDED, operation, receipt, f"{verb}: {reason or note or 'no reason'}", access)
     return receipt
 
 
@@ -142,7 +144,7 @@ def _decide_one(
             lease = leases.take(wish.record_id, reviewer, access=access, now=now)
         # Without a lease it is decided; asking all the same says by whom, or repeats our own.
         asked = replace(wish, token=lease.token) if lease else wish
-        review.decide(asked, reviewer=reviewer, access=access, now=now)
+        decided = review.decide(asked, reviewer=reviewer, access=access, now=now)
     except Leased:
         receipt.skipped[WITH_COLLEAGUES] += 1
     except AlreadyDecided as first:
@@ -156,6 +158,7 @@ def _decide_one(
         receipt.skipped[str(error)] += 1
     else:
         receipt.changed += 1
+        receipt.repeated += decided.repeated
 
 
 def _reject(
@@ -205,6 +208,7 @@ def _reject(
         rest = [one for one in open_ones if one not in mine]
         states = leases.states_of(rest)
     receipt.changed += len(acted.changed) + len(done)
+    receipt.repeated += len(done)
     receipt.skipped.update(
         CHANGED_SINCE if why == "has changed since" else why for _, why in acted.skipped
     )

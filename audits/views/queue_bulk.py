@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -27,6 +28,9 @@ def decide_many(request: ConsoleRequest) -> HttpResponse:
     """Show what deciding all matches would do; run exactly what was shown."""
     if request.method == "POST":
         return _run(request)
+    if request.GET.get("selected") and not request.GET.get("id"):
+        messages.warning(request, "Select facts first: nothing was selected.")
+        return HttpResponseRedirect(url(request, "queue"))
     verb = VERBS.get(request.GET.get("verb", ""), Verb.REJECT)
     with reading(request):
         context = _preview(request, verb)
@@ -40,7 +44,7 @@ def show_receipt(request: ConsoleRequest, operation: UUID) -> HttpResponse:
     with reading(request):
         made = review_bulk.decisions_of(operation, reviewer_of(request), request.access)
         told = review_bulk.told_of(operation, request.access)
-    if not made and not told:
+    if not made and not any(one.actor == request.user.get_username() for one in told):
         raise Http404("operation")
     undone = sum(one.undone_at is not None for one in made)
     first = made[-1] if made else None

@@ -165,6 +165,12 @@
       list.querySelector("summary").focus();
       return;
     }
+    // Enter in a panel's field presses that panel's button, never another's.
+    if (event.key === "Enter" && event.target.matches("input")) {
+      event.preventDefault();
+      list.querySelector(".act-panel > button:not(.reason)")?.click();
+      return;
+    }
     const isOn = document.documentElement.dataset.shortcuts === "on";
     if (!isOn || event.target.closest("input, textarea, select") || !/^[0-9]$/.test(event.key)) return;
     if (document.querySelector(".htmx-request[data-decision]")) return;
@@ -199,12 +205,18 @@
     document.getElementById("decision")?.requestSubmit();
   });
 
-  /* X: everything of the row's session. */
+  /* X: everything of the row's session. k: back to the item before. */
   if (console_.acts) {
+    const rowBefore = console_.acts.previous;
+    console_.acts.previous = () => {
+      if (!item()) return rowBefore();
+      history.back();
+      return true;
+    };
     console_.acts["select-session"] = () => {
-      const link = document.activeElement.closest("[data-row]")?.querySelector("[data-session]");
+      const link = document.activeElement.closest("[data-row]")?.querySelector('a[href*="/sessions/"]');
       if (!link) return false;
-      location.assign(`${location.pathname.replace(/\/queue.*$/, "/queue/bulk")}?session=${link.dataset.session}`);
+      location.assign(`${location.pathname.replace(/\/queue.*$/, "/queue/bulk")}?session=${link.href.split("/").pop()}`);
       return true;
     };
   }
