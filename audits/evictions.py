@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 from audits.queries.eviction import preview_eviction
@@ -33,6 +34,7 @@ class Receipt:
     changed: int = 0
     restored: int = 0
     dropped_claims: int = 0
+    restored_claims: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     event_id: int | None = None
 
@@ -41,6 +43,7 @@ class Receipt:
         self.changed += len(acted.changed)
         self.restored += len(acted.restored)
         self.dropped_claims += acted.dropped_claims
+        self.restored_claims += acted.restored_claims
         self.skipped.update(why for _, why in acted.skipped)
 
 
@@ -62,25 +65,28 @@ def evict_session(session_id: UUID, reason: str, *, digest: str, access: Access)
 
 
 def restore_session(session_id: UUID, reason: str, *, access: Access) -> Receipt:
-    """Undo the evictions of a session: what it claims and is evicted comes back."""
+    """Undo the evictions of a session: what is evicted comes back, and its claims count again."""
     with workspace_scope(access.workspace_id):
-        wanted = evicted_of(session_id, access=access)
+        wanted = taken_from(session_id, access=access)
     receipt = Receipt(asked=len(wanted))
-    for batch in _batches(wanted):
-        receipt.add(curate.restore(batch, reason, access=access))
+    for batch in _batches([row["id"] for row in wanted]):
+        receipt.add(curate.restore(batch, reason, access=access, session_id=session_id))
     receipt.event_id = _tell("session.restored", session_id, reason, receipt, access)
     return receipt
 
 
-def evicted_of(session_id: UUID, *, access: Access) -> list[UUID]:
-    """Return the records that were evicted by this session's provenance and still are."""
-    rows = fetch(
-        """SELECT DISTINCT r.id FROM claim c JOIN memory_record r ON r.id = c.record_id
-           WHERE c.session_id = %(session)s AND c.state = 'dropped' AND r.status = 'evicted'
+def taken_from(session_id: UUID, *, access: Access) -> list[dict[str, Any]]:
+    """Return the records on which this session's claim was dropped and can count again.
+
+    Evicted ones come back by it; those that others assert too have stayed.
+    """
+    return fetch(
+        """SELECT DISTINCT r.id, r.status FROM claim c JOIN memory_record r ON r.id = c.record_id
+           WHERE c.session_id = %(session)s AND c.state = 'dropped'
+             AND r.status IN ('evicted', 'active', 'superseded')
              AND r.workspace_id = %(workspace)s ORDER BY r.id""",
         {"session": session_id, "workspace": access.workspace_id},
     )
-    return [row["id"] for row in rows]
 
 
 def _batches(ids: Sequence[UUID]) -> Iterator[Sequence[UUID]]:
@@ -107,6 +113,7 @@ def _tell(
                         "changed": receipt.changed,
                         "restored": receipt.restored,
                         "dropped_claims": receipt.dropped_claims,
+                        "restored_claims": receipt.restored_claims,
                         "skipped": dict(receipt.skipped),
                     },
                 )

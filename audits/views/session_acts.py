@@ -21,6 +21,7 @@ from audits.views.modal import finish, show_form
 from audits.views.pages import reading, show, url
 from audits.views.sessions import load
 from records import curate
+from records.domain.facts import Status
 from records.items import Conflict
 
 CONTAINMENT: dict[str, dict[str, Any]] = {
@@ -98,7 +99,7 @@ def evict(request: ConsoleRequest, session_id: UUID) -> HttpResponse:
         context = {
             "session": load(request, session_id),
             "preview": preview_eviction(session_id, workspace_id=request.here.id),
-            "evicted": len(evictions.evicted_of(session_id, access=request.access)),
+            "taken": len(evictions.taken_from(session_id, access=request.access)),
             "most": MOST,
             "form": form,
             "conflict": conflict,
@@ -112,7 +113,7 @@ def restore(request: ConsoleRequest, session_id: UUID) -> HttpResponse:
     """Undo a session's evictions, after saying how many records that is."""
     with reading(request):
         session = load(request, session_id)
-        evicted = len(evictions.evicted_of(session_id, access=request.access))
+        taken = evictions.taken_from(session_id, access=request.access)
     form = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         receipt = evictions.restore_session(
@@ -120,7 +121,13 @@ def restore(request: ConsoleRequest, session_id: UUID) -> HttpResponse:
         )
         return _show_receipt(request, session_id, receipt, "Restored", can_undo=False)
     status = 422 if request.method == "POST" else 200
-    context = {"session": session, "evicted": evicted, "form": form}
+    evicted = sum(row["status"] == Status.EVICTED for row in taken)
+    context = {
+        "session": session,
+        "evicted": evicted,
+        "stayed": len(taken) - evicted,
+        "form": form,
+    }
     return show(request, "session/restore.html", context, status=status)
 
 
@@ -139,6 +146,6 @@ def _show_receipt(
         "receipt": receipt,
         "skipped": receipt.skipped.most_common(),
         "done": done,
-        "can_undo": can_undo and receipt.changed > 0,
+        "can_undo": can_undo and (receipt.changed > 0 or receipt.dropped_claims > 0),
     }
     return show(request, "session/receipt.html", context)

@@ -200,8 +200,13 @@ def test_preview_is_exactly_what_runs_and_undo_brings_it_back(responder: Person)
         )
     assert (event.actor, event.reason, event.count) == (responder.user.username, "poison", 2)
     undo = responder.post(f"{path}/restore", {"reason": "was right"})
-    assert "Restored 2 of 2 records" in words(undo)
+    assert "Restored 2 of 3 records" in words(undo)
     assert statuses(responder) == before
+    with workspace_scope(access.workspace_id):
+        # Also on what others assert, the session's word counts as it did.
+        claims = Claim.objects.filter(session_id=session_of(responder, "bad"), state="live")
+        assert claims.count() == 4
+    assert "Nothing of this session" in words(responder.get(f"{path}/restore"))
 
 
 def test_session_that_has_changed_since_the_preview_is_not_evicted(responder: Person) -> None:
