@@ -21,6 +21,7 @@ from pydantic.json_schema import models_json_schema
 
 from records.api import (
     corrections,
+    gate,
     history,
     memories,
     policies,
@@ -94,7 +95,7 @@ api = Api(
     openapi_url="/openapi.json",
     docs_url="/docs",
 )
-DOORS = (whoami, memories, history, corrections, recall, sources, policies, sessions)
+DOORS = (whoami, memories, history, corrections, recall, sources, policies, sessions, gate)
 for router in dict.fromkeys(module.router for module in DOORS):
     api.add_router("", router)
 

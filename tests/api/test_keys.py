@@ -39,6 +39,8 @@ DOORS = [
     ("put", "policies/employer", Scope.RESPOND),
     ("get", "sessions", Scope.READ),
     ("get", "sessions/{id}", Scope.READ),
+    ("get", "gate", Scope.READ),
+    ("post", "gate/check", Scope.READ),
 ]
 ID = "01980c1e-7f43-7cc0-b2a4-1f4f0c1d2e3f"
 
