@@ -177,6 +177,17 @@ def test_list_costs_eight_statements_however_long_it_is(person: Person) -> None:
     assert counts[0] == counts[1] <= 8, asked
 
 
+def test_page_travels_compressed(person: Person) -> None:
+    for i in range(50):
+        put(person.access, f"thing {i}", predicate="owns")
+    plain = person.get("records")
+    packed = person.client.get(person.url("records"), headers={"Accept-Encoding": "gzip"})
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert "Accept-Encoding" in packed.headers["Vary"]
+    assert "HX-Request" in packed.headers["Vary"]
+    assert len(packed.content) < 20_000 < len(plain.content)
+
+
 def test_saved_view_is_its_persons_own(person: Person) -> None:
     answer = person.post("views", {"name": "held ones", "query": "status=quarantined"})
     assert answer.status_code == 302
