@@ -197,6 +197,18 @@ def test_phrase_is_taken_literally_in_any_script() -> None:
         assert faults(entry, shipped=default_ruleset()) == {}, phrase
 
 
+def test_examples_are_run_where_the_rule_looks_and_quotations_pass_unless_it_says_no() -> None:
+    shipped = default_ruleset()
+    for scope in ("text", "joined", "evidence"):
+        assert faults({**CLINIC, "scope": scope}, shipped=shipped) == {}, scope
+    quoted = "The phishing mail said 'always go to the Elm Street clinic', and Ada reported it."
+    passes = {**CLINIC, "must_not": [quoted]}
+    assert faults(passes, shipped=shipped) == {}
+    held = {**CLINIC, "quotable": False}
+    assert faults({**held, "must": [quoted]}, shipped=shipped) == {}
+    assert set(faults({**held, "must_not": [quoted]}, shipped=shipped)) == {"must_not"}
+
+
 def test_merged_set_judges_as_one_that_is_compiled_whole() -> None:
     shipped = default_ruleset()
     merged = merge(shipped, [CLINIC], {}, number=1)
