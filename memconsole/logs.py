@@ -112,8 +112,21 @@ def configuration(*, form: str, level: str) -> dict[str, Any]:
             # Django's own handlers would print each line a second time.
             "django": {"handlers": [], "propagate": True},
             "django.server": {"handlers": [], "propagate": True},
+            # Jobs come by every few seconds, and PostgreSQL keeps what each has done: a line
+            # for each message would bury what a person should read.
+            **{
+                name: {"level": _at_least("WARNING", level)}
+                for name in ("celery.app.trace", "celery.beat", "celery.worker.strategy")
+            },
         },
     }
+
+
+def _at_least(floor: str, level: str) -> str:
+    """Return the stricter of two levels; asking for DEBUG asks for everything."""
+    if level.upper() == "DEBUG":
+        return "DEBUG"
+    return max(floor, level.upper(), key=logging.getLevelNamesMapping().__getitem__)
 
 
 def _utc(seconds: float) -> str:

@@ -40,3 +40,11 @@ def test_an_exception_stays_on_its_line() -> None:
 def test_an_unknown_form_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="MEMCONSOLE_LOG must be one of human, json, not 'xml'"):
         logs.configuration(form="xml", level="INFO")
+
+
+def test_messages_of_jobs_are_quiet_unless_everything_is_asked_for() -> None:
+    def level(asked: str) -> str:
+        loggers = logs.configuration(form="human", level=asked)["loggers"]
+        return str(loggers["celery.beat"]["level"])
+
+    assert [level(one) for one in ("INFO", "ERROR", "DEBUG")] == ["WARNING", "ERROR", "DEBUG"]
