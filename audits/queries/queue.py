@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +24,6 @@ PAGE = 50
 COUNT_CAP = 1_000  # counted with the page; what is more comes after it
 ARRIVALS_CAP = 99
 SERVES_CAP = 99
-SESSION_SAMPLE = 200  # a session's newest claims, of which the list tells how many are held
 HOLDERS = 5
 
 # Who has it, as conditions on the item's row.
@@ -143,26 +142,23 @@ def filtered(wanted: QueueFilter, asking: Asking) -> tuple[str, dict[str, Any]]:
     return statement, values
 
 
+# One look-up a row, by LATERAL: joined freely, the planner may begin with every session.
 ROW = f"""SELECT r.id, r.risk, r.subject, r.predicate, r.value, r.findings, r.hold_reason,
-    r.session_id, se.external_id AS session, r.extracted_by, r.confidence, r.status, r.status_at,
+    r.session_id, se.session, r.extracted_by, r.confidence, r.status, r.status_at,
     {DUE_AT} AS due_at, r.version, i.lease_user_id, i.lease_user, i.lease_expires_at,
     i.snoozed_until, i.snoozed_until_served, i.snoozed_at,
-    live.value AS live_value, served.n AS served, alike.n AS alike
+    live.value AS live_value, served.n AS served, coalesce(t.writes, 0) AS session_writes,
+    coalesce(t.quarantined, 0) + coalesce(t.contested, 0) AS session_held
 FROM page JOIN memory_record r ON r.id = page.id
-JOIN session se ON se.id = r.session_id
+LEFT JOIN LATERAL (SELECT s.external_id AS session FROM session s WHERE s.id = r.session_id
+    LIMIT 1) AS se ON true
 LEFT JOIN review_item i ON i.record_id = r.id
 LEFT JOIN LATERAL ({LIVE.format("l.value")} LIMIT 1) AS live ON true
 LEFT JOIN LATERAL (SELECT count(*) AS n FROM (
     SELECT 1 FROM serve v WHERE v.record_id = r.id AND v.at >= r.recorded_at
         AND v.at <= r.status_at LIMIT {SERVES_CAP + 1}) AS one) AS served ON true
-LEFT JOIN alike ON alike.session_id = r.session_id
+LEFT JOIN session_totals t ON t.session_id = r.session_id
 ORDER BY r.risk DESC, r.id"""
-# How many of a session's newest facts are held as well: once for each session on the page.
-ALIKE = f"""SELECT s.session_id, (SELECT count(*) FROM (
-        SELECT record_id FROM claim WHERE session_id = s.session_id
-        ORDER BY record_id DESC LIMIT {SESSION_SAMPLE}) c
-    JOIN memory_record h ON h.id = c.record_id AND h.status = 'quarantined') AS n
-FROM (SELECT DISTINCT m.session_id FROM page JOIN memory_record m ON m.id = page.id) AS s"""
 
 
 def list_queue(
@@ -184,7 +180,7 @@ def list_queue(
             ({ids} AND r.risk = %(after_risk)s AND r.id > %(after)s {order})
             UNION ALL ({ids} AND r.risk < %(after_risk)s {order})) AS two
             ORDER BY risk DESC, id LIMIT %(limit)s"""
-    rows = fetch(f"WITH page AS MATERIALIZED ({ids}), alike AS ({ALIKE})\n{ROW}", values)
+    rows = fetch(f"WITH page AS MATERIALIZED ({ids})\n{ROW}", values)
     for row in rows:
         finish_row(row, asking)
     return make_page(rows, limit=limit, key=key, place=lambda row: [row["risk"], row["id"]])
@@ -201,11 +197,22 @@ def finish_row(row: dict[str, Any], asking: Asking) -> None:
         else "colleague"
     )
     row["grade"] = Risk(row["risk"]).name.lower()
-    row["due_in"] = row["due_at"] - asking.now
-    row["is_overdue"] = row["due_at"] <= asking.now
+    left = row["due_at"] - asking.now
+    row["due_in"] = left if left > timedelta(0) else None
+    row["says"] = _says(row)
     row["rules"] = list(dict.fromkeys(one["rule"] for one in row["findings"] or ()))
     row["spans"] = [tuple(one["span"]) for one in row["findings"] or () if is_on_value(one)]
-    row["similar"] = max(0, (row["alike"] or 0) - 1)
+
+
+def _says(row: dict[str, Any]) -> str:
+    """Say who has a fact, or how long it sleeps."""
+    if row["lease"] == "mine":
+        return "yours"
+    if row["lease"] == "colleague":
+        return str(row["lease_user"])
+    if row["snoozed_until_served"]:
+        return "snoozed until served"
+    return f"snoozed until {row['snoozed_until']:%Y-%m-%d}" if row["snoozed_until"] else ""
 
 
 def is_on_value(finding: dict[str, Any]) -> bool:

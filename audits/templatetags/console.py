@@ -89,6 +89,8 @@ def memory_line(
     first = min((start for start, _ in marks), default=0)
     begin = max(0, first - LEAD) if len(whole) > limit and first > limit - LEAD else 0
     end = min(len(whole), begin + int(limit))
+    if not marks and end == len(whole) and whole.isascii() and whole.isprintable():
+        return _inert("bdi", "memory", escape(whole))  # nothing can hide in it
     near = [(start - begin, stop - begin) for start, stop in marks]
     drawn = _draw(inert.pieces(whole[begin:end], marks=near))
     if begin:
