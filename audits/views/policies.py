@@ -11,10 +11,12 @@ from audits.domain.roles import Permission
 from audits.forms.settings import PolicyForm, initial
 from audits.queries import settings as queries
 from audits.views.pages import done, reading, show, url
-from records import policies
+from records import policies, recast
 from records.domain.canonical import predicate_key
 from records.domain.facts import Policy
 from records.scope import workspace_scope
+
+RECAST_BATCHES = 25  # of slots, brought over at once; a job does the rest of a large store
 
 
 @require_safe
@@ -68,6 +70,9 @@ def edit_policy(request: ConsoleRequest, predicate: str) -> HttpResponse:
         return show(request, "policies/edit.html", context, status=409)
     if "apply" not in request.POST or not context["changes"]:
         context["is_preview"] = True
+        if context["changes"]:
+            with reading(request):
+                context["effect"] = recast.preview(wanted, access=request.access)
         return show(request, "policies/edit.html", context)
     try:
         with workspace_scope(request.here.id):
@@ -75,7 +80,17 @@ def edit_policy(request: ConsoleRequest, predicate: str) -> HttpResponse:
     except IntegrityError:
         context |= {"conflict": True}
         return show(request, "policies/edit.html", context, status=409)
-    return done(request, f"Version {row.version} rules from now on.", url(request, "policy", name))
+    effect = recast.apply(wanted.predicate, access=request.access, batches=RECAST_BATCHES)
+    told = f"Version {row.version} rules from now on. {_told(effect)}"
+    return done(request, told, url(request, "policy", name))
+
+
+def _told(effect: recast.Effect) -> str:
+    """Say what became of the stored facts."""
+    gone = effect.superseded + effect.merged
+    text = f"{effect.records:,} stored facts were brought over"
+    text += f", {gone:,} gave way." if gone else "."
+    return f"{text} A job does the rest." if effect.is_partial else text
 
 
 def _show(request: ConsoleRequest, predicate: str, form: PolicyForm | None) -> HttpResponse:

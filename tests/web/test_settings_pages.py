@@ -14,7 +14,7 @@ from audits.domain import shortcuts
 from audits.domain.roles import Role
 from audits.models import Membership, User
 from records import policies
-from records.models import ApiKey, Event, JobRun, PredicatePolicy
+from records.models import ApiKey, Event, JobRun, MemoryRecord, PredicatePolicy
 from records.scope import workspace_scope
 
 from .conftest import PASSWORD, Person, make_person, put, text, words
@@ -98,6 +98,7 @@ def test_policy_change_is_previewed_then_versioned(admin: Person) -> None:
     assert preview.status_code == 200
     assert 'data-touched="2"' in text(preview)
     assert "1 slot holds several live values" in words(preview)
+    assert 'data-effect="superseded">1<' in text(preview)
     with workspace_scope(admin.access.workspace_id):
         assert not PredicatePolicy.objects.filter(
             workspace_id=admin.access.workspace_id, predicate="shoe_brand"
@@ -106,6 +107,8 @@ def test_policy_change_is_previewed_then_versioned(admin: Person) -> None:
     assert done.status_code == 302
     with workspace_scope(admin.access.workspace_id):
         live = policies.book(admin.access.workspace_id).resolve("shoe_brand")
+        active = MemoryRecord.objects.filter(predicate="shoe_brand", status="active")
+        assert active.count() == 1
     assert (str(live.cardinality), live.ttl_days, live.version) == ("one", 30.0, 1)
     assert "as agreed" in words(admin.get("policies/of/shoe_brand"))
     assert [event.reason for event in events(admin, "policy.changed")] == ["as agreed"]
