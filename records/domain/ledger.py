@@ -321,11 +321,17 @@ class Ledger:
         self._remember(old)
 
     def _line_up(self, record: Known, incumbent: Known) -> None:
-        """Put a late arrival into the past: before the next newer, after the last older."""
+        """Put a late arrival into the past: before the next newer, after the last older.
+
+        One that is newer than the incumbent, and over by its own word, stands beside it: it
+        parts the incumbent from nothing.
+        """
         chain = [k for k in self._chain[record.slot_id] if k.order_at > record.order_at]
         after = chain[0] if chain else incumbent
         record.superseded_by = after.id
         record.superseded_at = self.now
+        if after.order_at < record.order_at:
+            return
         before = [
             k
             for k in self._chain[record.slot_id]

@@ -10,16 +10,33 @@ from __future__ import annotations
 
 ANSWERS = "status IN ('active', 'superseded')"
 
-# When a superseded record's time in the world ended: where the first successor that is not
-# withheld begins. A poisoned successor that was taken out ends nothing.
-ENDED = f"""(
+# Whether the store knew of a successor at that instant: it believed it, or a late arrival was put
+# in its place in the chain by then.
+KNOWN_THEN = """(lower(n.believed) <= %(as_of)s
+    OR (n.status = 'superseded' AND n.superseded_at <= %(as_of)s))"""
+
+
+def ended(answers: str) -> str:
+    """Return when a superseded record's time in the world ended.
+
+    That is where the first successor begins that ``answers``: a poisoned one that was taken out
+    ends nothing. A late arrival that had ended by its own word, beside a longer fact that went on,
+    ended when it said.
+    """
+    return f"""(
     WITH RECURSIVE chain AS (
-        SELECT n.id, n.{ANSWERS} AS answers, n.order_at, n.superseded_by
+        SELECT n.id, coalesce({answers}, false) AS answers, n.order_at, n.superseded_by
         FROM memory_record n WHERE n.id = m.superseded_by
         UNION
-        SELECT n.id, n.{ANSWERS}, n.order_at, n.superseded_by
+        SELECT n.id, coalesce({answers}, false), n.order_at, n.superseded_by
         FROM chain c JOIN memory_record n ON n.id = c.superseded_by WHERE NOT c.answers)
-    SELECT min(order_at) FROM chain WHERE answers)"""
+    SELECT CASE WHEN min(order_at) < m.order_at THEN coalesce(m.valid_until, min(order_at))
+        ELSE min(order_at) END
+    FROM chain WHERE answers)"""
+
+
+ENDED = ended(f"n.{ANSWERS}")
+ENDED_AS_KNOWN_THEN = ended(f"n.{ANSWERS} AND {KNOWN_THEN}")
 TRUE_THEN = "m.order_at <= %(valid_at)s"
 SUPERSEDED_BY_THEN = (
     "(m.status = 'superseded' AND coalesce(m.superseded_at, m.status_at) <= %(as_of)s)"
@@ -37,5 +54,5 @@ def held(*, as_of: bool, valid_at: bool) -> str:
         return f"{TRUE_THEN} AND (m.status = 'active' OR coalesce({ENDED} > %(valid_at)s, true))"
     # What was believed then about the world before: links made later are not known yet.
     return f"""{TRUE_THEN} AND CASE
-        WHEN {SUPERSEDED_BY_THEN} THEN coalesce({ENDED} > %(valid_at)s, true)
+        WHEN {SUPERSEDED_BY_THEN} THEN coalesce({ENDED_AS_KNOWN_THEN} > %(valid_at)s, true)
         ELSE m.believed @> %(as_of)s END"""

@@ -174,3 +174,20 @@ def test_a_fingerprint_answers_once_though_its_chain_comes_back_to_it(access: Ac
     for number, expected in ((20, ["Acme"]), (60, ["Globex"]), (90, ["Acme"])):
         assert ask(access, valid_at=day(number)) == expected
         assert ask(access, as_of=day(number)) == expected
+
+
+def test_a_later_late_arrival_changes_nothing_of_what_was_known_before(access: Access) -> None:
+    hooli = make.make_record(access, "Hooli", seen=day(60), order_at=day(50), valid_from=day(50))
+    globex = make.make_record(
+        access, "Globex", seen=day(80), order_at=day(30), valid_from=day(30), last_seen=day(30),
+        status="superseded", superseded_by=hooli, superseded_at=day(80), status_at=day(80),
+        believed="{}",
+    )  # fmt: skip
+    make.make_record(
+        access, "Acme", seen=day(10), status="superseded", superseded_by=globex,
+        superseded_at=day(60), status_at=day(60),
+    )  # fmt: skip
+    assert ask(access, valid_at=day(40)) == ["Globex"]
+    assert ask(access, as_of=day(90), valid_at=day(40)) == ["Globex"]
+    assert ask(access, as_of=day(70), valid_at=day(40)) == ["Acme"]  # Globex was not known yet
+    assert ask(access, as_of=day(70), valid_at=day(55)) == ["Hooli"]

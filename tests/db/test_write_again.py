@@ -204,3 +204,25 @@ def test_predicate_that_becomes_an_alias_goes_on_under_its_new_name(access: Acce
     assert new.decision == "updated"
     assert record(access, new).predicate == "employer"
     assert record(access, old).status == "active"
+
+
+def test_a_spell_that_was_over_beside_a_longer_fact_parts_it_from_nothing(access: Access) -> None:
+    acme, helio, spell = write(
+        access,
+        [
+            fact(value="Acme", valid_from=NOW - 90 * DAY),
+            fact(value="Helio", valid_from=NOW - 60 * DAY),
+            fact(value="Birch", valid_from=NOW - 40 * DAY, valid_until=NOW - 30 * DAY),
+        ],
+    )
+    assert (helio.decision, spell.decision) == ("updated", "late")
+    assert record(access, acme).superseded_by == helio.id
+
+    def true_at(days: int) -> list[str]:
+        asked = RecallRequest("ada", "Ada employer", valid_at=NOW - days * DAY)
+        return sorted(one.value for one in recall(asked, access=access, now=NOW).items)
+
+    assert true_at(80) == ["Acme"]
+    assert true_at(50) == ["Helio"]  # and no longer Acme
+    assert true_at(35) == ["Birch", "Helio"]
+    assert true_at(10) == ["Helio"]
