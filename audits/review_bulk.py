@@ -27,6 +27,7 @@ from records.models import Event
 from records.scope import workspace_scope
 
 BATCH = 500
+UNDO_MOST = 1_000  # in one request, each through its slot; the receipt offers the rest
 WITH_COLLEAGUES = "open with a colleague"
 CHANGED_SINCE = "has changed since the preview"
 DECIDED, UNDONE = "review.decided_in_bulk", "review.undone_in_bulk"
@@ -84,13 +85,13 @@ def undo_many(
 ) -> tuple[Receipt, int]:
     """Take back what an operation of this reviewer decided; return the counts and serves meanwhile.
 
-    ``NotFound`` when it is nobody's, or another's.
+    At most ``UNDO_MOST`` at once, the last first. ``NotFound`` when it is nobody's, or another's.
     """
     with workspace_scope(access.workspace_id):
         mine = decisions_of(operation, reviewer, access)
         if not mine:
             raise NotFound("operation")
-        wanted = [one.id for one in mine if one.undone_at is None]
+        wanted = [one.id for one in mine if one.undone_at is None][:UNDO_MOST]
     receipt = Receipt(asked=len(wanted))
     served = 0
     for decision_id in wanted:

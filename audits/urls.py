@@ -45,6 +45,7 @@ workspace = [
     ),
     path("queue", queue.list_queue, name="queue"),
     path("queue/states", queue.show_states, name="queue-states"),
+    path("queue/ageing", queue.show_ageing, name="queue-ageing"),
     path("queue/next", queue.take_next, name="queue-next"),
     path("queue/recent", queue_item.show_recent, name="queue-recent"),
     path("queue/bulk", queue_bulk.decide_many, name="queue-bulk"),

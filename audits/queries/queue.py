@@ -293,3 +293,18 @@ def count_arrivals(wanted: QueueFilter, *, since: UUID, asking: Asking) -> int:
         {**values, "since": since, "most": ARRIVALS_CAP + 1},
     )
     return int(counted[0]["n"])
+
+
+AGEING_CAP = 5_000
+AGEING = f"""SELECT count(*) FILTER (WHERE due_at <= %(now)s) AS overdue,
+    count(*) FILTER (WHERE due_at > %(now)s AND due_at <= %(now)s + interval '1 hour') AS hour,
+    count(*) FILTER (WHERE due_at > %(now)s + interval '1 hour'
+                     AND due_at <= %(now)s + interval '8 hours') AS shift,
+    count(*) FILTER (WHERE due_at > %(now)s + interval '8 hours') AS later
+FROM (SELECT {DUE_AT} AS due_at FROM memory_record r WHERE r.workspace_id = %(workspace)s
+      AND r.status = 'quarantined' ORDER BY r.risk DESC, r.id LIMIT {AGEING_CAP}) AS held"""
+
+
+def count_ageing(*, workspace_id: UUID, now: datetime) -> dict[str, int]:
+    """Count the riskiest held facts by when they are due."""
+    return fetch(AGEING, {"workspace": workspace_id, "now": now})[0]

@@ -17,7 +17,9 @@ from audits.queries.queue import Asking, QueueFilter, filtered
 from audits.queries.rows import fetch
 from records.domain.risk import Risk
 
-MOST = 5_000
+# At once, in one request: rejections go in batches (400 in 0.1 s), approvals one by one through
+# their slots (400 in 6 s, measured on 2 busy cores).
+MOST = {Verb.REJECT: 5_000, Verb.APPROVE: 1_000}
 SAMPLE = 20
 TARGET = {Verb.REJECT: "rejected", Verb.APPROVE: "active"}
 
@@ -57,9 +59,9 @@ class Plan:
 def plan_bulk(wanted: QueueFilter, verb: Verb, *, asking: Asking) -> Plan:
     """Return what deciding all matches would do now."""
     ids, values = filtered(wanted, asking)
-    rows = fetch(MATCHING.format(ids=ids), {**values, "most": MOST + 1})
-    is_cut = len(rows) > MOST
-    rows = rows[:MOST]
+    rows = fetch(MATCHING.format(ids=ids), {**values, "most": MOST[verb] + 1})
+    is_cut = len(rows) > MOST[verb]
+    rows = rows[: MOST[verb]]
     free = [row for row in rows if not row["leased"]]
     already = 0
     if wanted.session_id is not None:

@@ -154,7 +154,7 @@ def _normalised(record: Mapping[str, Any], policy: Any) -> str:
     if not record["value"]:
         return ""
     compared = value_key(record["value"], policy, record["observed_at"])
-    return "" if compared.casefold() == record["value"].casefold() else compared
+    return "" if record["value"].casefold() in compared.casefold() else compared
 
 
 def _readings(record: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -29,6 +29,13 @@ from records.items import BadRequest
 from records.policies import book
 
 BAD_CURSOR = "The place in the list could not be read from the URL; this is its beginning."
+# What is due when, in words, and the filter that lists it; later is the rest.
+AGEING = (
+    ("overdue", "overdue", "overdue"),
+    ("hour", "due within 1 h", "1h"),
+    ("shift", "due within 8 h", "8h"),
+    ("later", "due later", ""),
+)
 NOTHING_OPEN = "Nothing is open to take: what is left is with colleagues, snoozed, or filtered out."
 
 
@@ -85,6 +92,24 @@ def show_states(request: ConsoleRequest) -> HttpResponse:
     response = JsonResponse(answer)
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+@require_safe
+@require(Permission.REVIEW)
+def show_ageing(request: ConsoleRequest) -> HttpResponse:
+    """Show how much is due when: a piece that comes after the list, or a page of its own."""
+    with reading(request):
+        counted = queries.count_ageing(workspace_id=request.here.id, now=timezone.now())
+    total = sum(counted.values())
+    parts, start = [], 0.0
+    for name, words, due in AGEING:
+        width = 100 * counted[name] / total if total else 0
+        parts.append({"name": name, "words": words, "due": due, "count": counted[name]})
+        parts[-1] |= {"start": round(start, 2), "width": round(width, 2)}
+        start += width
+    context = {"parts": parts, "total": total, "most": queries.AGEING_CAP}
+    template = "queue/_queue_ageing.html" if is_partial(request) else "queue/ageing.html"
+    return show(request, template, context)
 
 
 @require_safe

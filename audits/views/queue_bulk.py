@@ -71,6 +71,8 @@ def undo_many(request: ConsoleRequest, operation: UUID) -> HttpResponse:
     except NotFound as error:
         raise Http404("operation") from error
     text = f"{receipt.changed:,} of {receipt.asked:,} are held again. Served meanwhile: {served:,}."
+    if receipt.asked == review_bulk.UNDO_MOST:
+        text += " Undo again for what is left."
     return done(request, text, url(request, "queue-bulk-receipt", operation))
 
 
@@ -120,7 +122,7 @@ def _preview(
         "asked": asked,
         "query": asked.query,
         "plan": plan,
-        "most": MOST,
+        "most": MOST[verb],
         "verb": str(verb),
         "verbs": list(VERBS),
         "form": form or BulkForm(frozen=fresh),

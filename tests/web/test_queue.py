@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -299,3 +300,19 @@ def test_vectors_of_made_rows_are_no_part_of_the_queue(ann: Person) -> None:
         ann.access, "bare", status="quarantined", risk=1, embed=False, claim=False
     )
     assert ids_on(ann.get("queue")) == [held]
+
+
+def test_ageing_counts_what_is_due_when_and_leads_to_it(ann: Person) -> None:
+    now = datetime.now(UTC)
+    late = [hold(ann.access, risk=Risk.HIGH, status_at=now - timedelta(hours=5)) for _ in range(2)]
+    hold(ann.access, risk=Risk.HIGH, status_at=now - timedelta(hours=3, minutes=30))
+    hold(ann.access, risk=Risk.HIGH)
+    hold(ann.access)
+    shown = words(ann.get("queue/ageing"))
+    for part in ("2 overdue", "1 due within 1 h", "1 due within 8 h", "1 due later"):
+        assert part in shown, part
+    assert set(ids_on(ann.get("queue", due="overdue"))) == set(late)
+    piece = text(ann.get("queue/ageing", htmx=True)).strip()
+    assert piece.startswith('<div id="queue-ageing"')
+    assert piece in text(ann.get("queue/ageing"))
+    assert "overdue" not in words(make_person(role=Role.REVIEWER).get("queue/ageing", htmx=True))

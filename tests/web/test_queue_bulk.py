@@ -8,9 +8,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from audits import review_bulk
+from audits.domain.review import Verb
 from audits.domain.roles import Role
 from audits.forms import queue_bulk as forms
 from audits.models import ReviewDecision, ReviewItem
+from audits.queries import queue_bulk as queries
 from records import curate
 from records.access import Access
 from records.domain.risk import Risk
@@ -159,6 +162,24 @@ def test_selected_facts_and_forged_lists(ann: Person, stranger: Person) -> None:
     assert set(statuses(ann.access, held)) == {"quarantined"}
     assert count(run(ann, preview, reason="false"), "changed") == 2
     assert statuses(ann.access, held) == ["rejected", "quarantined", "rejected"]
+
+
+def test_what_is_too_much_at_once_is_said_and_goes_on_later(
+    ann: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(queries.MOST, Verb.REJECT, 4)
+    monkeypatch.setattr(review_bulk, "UNDO_MOST", 3)
+    held = [hold(ann.access) for _ in range(6)]
+    preview = ann.get("queue/bulk")
+    assert "Only the first 4 run at once" in words(preview)
+    receipt = run(ann, preview, reason="false")
+    assert count(receipt, "changed") == 4
+    assert statuses(ann.access, held) == ["rejected"] * 4 + ["quarantined"] * 2
+    path = receipt.request["PATH_INFO"].split(ann.access.workspace + "/")[1]
+    ann.post(f"{path}/undo")
+    assert "Undo again for what is left" in words(ann.get(path))
+    ann.post(f"{path}/undo")
+    assert set(statuses(ann.access, held)) == {"quarantined"}
 
 
 def test_selecting_nothing_never_means_everything(ann: Person) -> None:
