@@ -11,7 +11,7 @@ import django_stubs_ext
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from memconsole import database, logs
+from memconsole import database, judging, logs
 from memconsole.embedded.home import DataHome, StartError
 from memconsole.embedded.valkey import Valkey
 
@@ -196,6 +196,12 @@ EMBEDDINGS = {
     "ask_dimensions": _flag("MEMCONSOLE_EMBEDDINGS_ASK_DIMENSIONS"),
     "timeout": float(os.environ.get("MEMCONSOLE_EMBEDDINGS_TIMEOUT", "10")),  # seconds
 }
+
+# Judges beside the gate, both off unless named here; docs/gate.md says what they see.
+try:
+    GATE_MODEL, JUDGE = judging.judges(os.environ)
+except ValueError as error:
+    raise ImproperlyConfigured(str(error)) from error
 
 try:
     LOGGING = logs.configuration(

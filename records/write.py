@@ -20,7 +20,7 @@ from uuid import UUID
 import psycopg
 from pgvector import HalfVector
 
-from records import embeddings, store
+from records import embeddings, judges, store
 from records.access import Access
 from records.domain import canonical, terms
 from records.domain.facts import Cardinality, Fact, Finding, GateContext, Outcome, Status
@@ -117,6 +117,8 @@ def _write(
     _ensure_origins(cur, drafts, access)
     rules = ruleset(access.workspace_id)
     _judge(cur, drafts, rules, policies, new_partitions, access, now)
+    if judges.are_asked():
+        _ask_judges(cur, drafts, approved)
     _embed(cur, drafts, access)
     ledger = _load(cur, drafts, access, now, approved)
     for one in drafts:
@@ -193,6 +195,27 @@ def _judge(
             redact(one, policies=policies, access=access)
         texts.append(one.shaped.value)
         counts[session_id] += 1
+
+
+def _ask_judges(
+    cur: psycopg.Cursor[Row], drafts: Sequence[Draft], approved: frozenset[str]
+) -> None:
+    """Let the judges beside the gate add to the verdicts, before any slot is locked.
+
+    Not asked about what a person approved, and not about an observed fact that
+    is known and in force, for its sentence stays the one that was judged.
+    """
+    allowed = [
+        d
+        for d in drafts
+        if d.verdict.outcome is Outcome.ALLOW and d.identity.fingerprint not in approved
+    ]
+    restated = _restated(cur, [d for d in allowed if not d.shaped.is_derived])
+    asked = [d for d in allowed if d.id not in restated]
+    facts = [Fact(s.subject, s.predicate, s.value, s.content) for s in (d.shaped for d in asked)]
+    judged = judges.add(facts, [d.verdict for d in asked])
+    for one, verdict in zip(asked, judged, strict=True):
+        one.verdict = verdict
 
 
 def _name_findings(
@@ -302,6 +325,26 @@ def _known_fingerprints(cur: psycopg.Cursor[Row], drafts: Sequence[Draft]) -> se
         [[d.partition_id for d in drafts], [d.identity.fingerprint for d in drafts]],
     )
     return {(row[0], row[1]) for row in cur}
+
+
+def _restated(cur: psycopg.Cursor[Row], drafts: Sequence[Draft]) -> set[UUID]:
+    """Return the drafts that say again what is stored and not expired: they make no record."""
+    if not drafts:
+        return set()
+    cur.execute(
+        """SELECT w.id FROM unnest(%b::uuid[], %b::uuid[], %b::text[], %b::timestamptz[])
+               AS w (id, p, f, at)
+           JOIN memory_record r ON r.partition_id = w.p AND r.fingerprint = w.f
+            AND r.status IN ('active', 'quarantined')
+            AND (r.valid_until IS NULL OR r.valid_until > w.at)""",
+        [
+            [d.id for d in drafts],
+            [d.partition_id for d in drafts],
+            [d.identity.fingerprint for d in drafts],
+            [d.shaped.seen_at for d in drafts],
+        ],
+    )
+    return {row[0] for row in cur}
 
 
 def _moved_addresses(

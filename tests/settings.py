@@ -8,7 +8,8 @@ import os
 
 from tests.server import test_home
 
-for _name in [name for name in os.environ if name.startswith(("DATABASE_", "CELERY_"))]:
+_OTHERS = ("DATABASE_", "CELERY_", "MEMCONSOLE_JUDGE_", "MEMCONSOLE_GATE_")
+for _name in [name for name in os.environ if name.startswith(_OTHERS)]:
     del os.environ[_name]
 os.environ["MEMCONSOLE_HOME"] = str(test_home().root)
 os.environ["MEMCONSOLE_DATABASE"] = os.environ.get(

@@ -14,7 +14,7 @@ from audits.domain.roles import Permission
 from audits.forms.gate import TryForm
 from audits.queries import gate as queries
 from audits.views.pages import is_partial, reading, show
-from records import gate_editing, policies, rulesets
+from records import gate_editing, judges, policies, rulesets
 from records.domain.gate import check, default_ruleset
 
 
@@ -78,6 +78,7 @@ def try_text(request: ConsoleRequest) -> HttpResponse:
         verdict = check(
             fact, context=form.context(), policy=policy, ruleset=ruleset, now=timezone.now()
         )
+        verdict = judges.add_to_one(fact, verdict)
         context |= {
             "tried": tried.show(fact, verdict, ruleset),
             "policy": policy,

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 from ninja import Router
 
-from records import gate_editing, policies, rulesets
+from records import gate_editing, judges, policies, rulesets
 from records.access import Scope
 from records.api.answers import answer, endpoint
 from records.api.auth import access_of
@@ -69,6 +69,7 @@ def check_text(request: HttpRequest) -> HttpResponse:
         policy = policies.book(access.workspace_id).resolve(fact.predicate)
         ruleset = rulesets.ruleset(access.workspace_id)
     verdict = check(fact, context=context, policy=policy, ruleset=ruleset, now=timezone.now())
+    verdict = judges.add_to_one(fact, verdict)
     found = answer(
         {
             "verdict": verdict.outcome,

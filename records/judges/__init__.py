@@ -10,6 +10,8 @@ otherwise. Must not touch the database. Read ``extra.py`` for the model,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 from django.conf import settings
 
@@ -45,6 +47,12 @@ def add(facts: Sequence[Fact], verdicts: Sequence[Verdict]) -> list[Verdict]:
             for place in own if found else ():
                 judged[place] = with_findings(judged[place], found)
     return judged
+
+
+def add_to_one(fact: Fact, verdict: Verdict) -> Verdict:
+    """Return the verdict on a text that is only tried; what would be masked is not shown."""
+    masked: dict[str, Any] = dict(verdict.redacted)
+    return add([replace(fact, **masked)], [verdict])[0]
 
 
 def _judges() -> list[_Judge]:

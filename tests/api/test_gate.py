@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +14,7 @@ from records import gate_editing, gate_replay
 from records.access import Scope
 from records.domain.facts import Outcome
 from records.domain.gate import default_ruleset
+from records.judges import extra
 from records.schemas.gate import GateAnswer, GateVerdict
 from records.scope import workspace_scope
 from tests.api.conftest import Agent, error
@@ -49,6 +51,20 @@ def test_text_is_judged_as_it_would_be_written_and_not_stored(agent: Agent) -> N
     written = agent.write(subject="Ada", predicate="note", value=body["value"])
     rules = {one["rule"] for one in written["findings"]}
     assert {one["rule"] for one in found["findings"]} == rules
+
+
+def test_a_judge_beside_the_gate_judges_a_tried_text_too(
+    agent: Agent, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {"value": "Ada lives in Paris.", "subject": "Ada"}
+    assert agent.post("gate/check", body).json()["verdict"] == "allow"
+    settings.GATE_MODEL = "embedding"
+    strict = replace(extra.shipped(), hold_at=0.0)
+    monkeypatch.setattr(extra, "shipped", lambda: strict)
+    found = agent.post("gate/check", body).json()
+    assert (found["verdict"], found["findings"][0]["rule"]) == ("quarantine", "model.embedding")
+    written = agent.write(subject="Ada", predicate="note", value=body["value"])
+    assert written["findings"] == found["findings"]
 
 
 def test_context_changes_the_verdict(agent: Agent) -> None:

@@ -151,6 +151,14 @@ def test_tried_text_shows_verdict_findings_spans_and_views_and_is_not_stored(adm
         assert MemoryRecord.objects.filter(workspace_id=admin.access.workspace_id).count() == 1
 
 
+def test_try_shows_what_a_judge_beside_the_gate_says(admin: Person, settings: Any) -> None:
+    settings.JUDGE = {**settings.JUDGE, "url": "http://127.0.0.1:1/"}
+    answer = try_text(admin, "Acme", predicate="employer")
+    assert 'data-verdict="quarantine"' in text(answer)
+    assert "judge.unavailable" in text(answer)
+    assert "The external judge gave no verdict: it cannot be asked." in words(answer)
+
+
 def test_try_uses_policy_tier_evidence_earlier_writes_and_other_sessions(admin: Person) -> None:
     assert 'data-verdict="allow"' in text(try_text(admin, "Acme", predicate="employer"))
     bank = {"predicate": "iban", "value": "GB82 WEST 1234 5698 7654 32"}
