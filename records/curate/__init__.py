@@ -1,0 +1,34 @@
+"""Acts on facts that are there already: approve, reject, hold, evict, restore, retract, erase.
+
+Owns the moves of a record between statuses that people, feedback and jobs
+make; new facts come in through ``write.py``. Every act locks the slots it
+touches, opens its own scope, writes its events in the same transaction, and
+answers what it matched, changed and skipped, with reasons: nothing changed is
+never plain success.
+"""
+
+from records.curate.acting import REASON_LIMIT, Acted, Held
+from records.curate.containing import release, suspend
+from records.curate.ending import erase, retract
+from records.curate.evicting import evict, restore
+from records.curate.holding import approve, findings_digest, hold, reject, reopen
+from records.curate.tending import confirm, extend
+
+__all__ = [
+    "REASON_LIMIT",
+    "Acted",
+    "Held",
+    "approve",
+    "confirm",
+    "erase",
+    "evict",
+    "extend",
+    "findings_digest",
+    "hold",
+    "reject",
+    "release",
+    "reopen",
+    "restore",
+    "retract",
+    "suspend",
+]

@@ -1,0 +1,91 @@
+"""The ends of a fact: marked wrong for good, or destroyed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from uuid import UUID
+
+from records import events
+from records.access import Access
+from records.curate.acting import Acted, acting, leave, lock, moved
+from records.curate.fencing import fence_for_everyone
+from records.domain.facts import Status
+from records.fences import fence_key, keyed_fingerprint
+from records.scope import retried
+
+
+@retried
+def retract(
+    record_ids: Iterable[UUID],
+    reason: str,
+    *,
+    access: Access,
+    version: int | None = None,
+    now: datetime | None = None,
+) -> Acted:
+    """Mark facts wrong: a tombstone stays, and the fact is fenced for everyone.
+
+    What a retracted fact had displaced does not come back: it ended when it
+    was replaced, whether or not its successor was right.
+    """
+    return leave(
+        record_ids,
+        Status.RETRACTED,
+        frozenset({Status.ACTIVE, Status.QUARANTINED, Status.SUPERSEDED}),
+        "record.retracted",
+        reason,
+        access=access,
+        version=version,
+        now=now,
+        after=fence_for_everyone,
+    )
+
+
+@retried
+def erase(
+    record_ids: Iterable[UUID], reason: str, *, access: Access, now: datetime | None = None
+) -> Acted:
+    """Destroy the content of records for good; the trail still verifies.
+
+    Subject, value, content, vector, terms, findings, claims' texts and the
+    salt that keyed the digests are gone; a fence with a keyed digest keeps the
+    fact from coming back with the next import.
+    """
+    now = now or datetime.now(UTC)
+    wanted = list(record_ids)
+    with acting(access) as cur:
+        found = lock(cur, wanted, access.workspace_id)
+        acted = Acted(matched=len(found))
+        acted.skipped += [(one, "not found") for one in wanted if one not in found]
+        going = [h for h in found.values() if h.status is not Status.ERASED]
+        acted.skipped += [(h.id, "is erased") for h in found.values() if h.status is Status.ERASED]
+        if not going:
+            return acted
+        ids = acted.changed = [h.id for h in going]
+        key = fence_key(access.workspace_id)
+        fence_for_everyone(cur, going, access, now, reason)
+        cur.execute(
+            """UPDATE fence f SET fingerprint = u.digest, keyed = true
+               FROM unnest(%s::uuid[], %s::text[], %s::text[]) AS u (partition_id, fingerprint, digest)
+               WHERE f.partition_id = u.partition_id AND f.fingerprint = u.fingerprint""",
+            [
+                [h.partition_id for h in going],
+                [h.fingerprint for h in going],
+                [keyed_fingerprint(key, h.fingerprint) for h in going],
+            ],
+        )
+        cur.execute(
+            """UPDATE memory_record SET status = 'erased', prior_status = status, status_at = %s,
+                   hold_reason = '', subject = '', subject_key = '', value = '', content = '',
+                   fingerprint = 'fp_' || left(encode(sha256(id::text::bytea), 'hex'), 24),
+                   embedding = NULL, embedding_model = NULL, terms = '{}', more_terms = NULL,
+                   findings = '[]', metadata = '{}', tags = '{}', labels = '{}', external_id = NULL,
+                   source_key = CASE WHEN derived THEN 'erased:' || id END, override = NULL, salt = NULL
+               WHERE id = ANY(%s)""",
+            [now, ids],
+        )
+        cur.execute("UPDATE claim SET evidence = '', wording = '' WHERE record_id = ANY(%s)", [ids])
+        cur.execute("UPDATE address SET record_id = NULL WHERE record_id = ANY(%s)", [ids])
+        events.append([moved("record.erased", h, reason) for h in going], access=access)
+        return acted

@@ -1,0 +1,233 @@
+"""Places in a slot: putting records back, and bringing back what they had displaced.
+
+Owns chains as acts change them; the decisions are the ledger's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import psycopg
+
+from records import events, store
+from records.access import Access
+from records.curate.acting import Acted, Held, Restored, moved
+from records.curate.fencing import fence_for_everyone
+from records.domain import canonical
+from records.domain.facts import Status
+from records.domain.ledger import Ledger
+from records.events import Happening
+from records.policies import book
+from records.queries import Row
+
+
+def readmit(
+    cur: psycopg.Cursor[Row],
+    held: Sequence[Held],
+    access: Access,
+    now: datetime,
+    *,
+    action: str,
+    reason: str,
+) -> Acted:
+    """Put records back in their places through the ledger, and say what that displaced."""
+    addresses, held_by = _addresses_of(cur, held)
+    known = store.load_known(
+        cur,
+        fingerprints=[],
+        slots=_earliest(held),
+        dependents=[],
+        record_ids={*(h.id for h in held), *held_by.values()},
+    )
+    taken = taken_fingerprints(cur, held)
+    ledger = Ledger(known=known.values(), addresses=held_by, now=now)
+    acted = Acted(matched=len(held))
+    happenings: list[Happening] = []
+    winners: list[UUID] = []
+    for one in sorted(held, key=lambda h: h.order_at):
+        if (one.partition_id, one.fingerprint) in taken:
+            acted.skipped.append((one.id, "the same fact is stored anew"))
+            continue
+        applied = ledger.readmit(known[one.id], address_id=addresses.get(one.id))
+        if applied.status is Status.ACTIVE:
+            taken.add((one.partition_id, one.fingerprint))
+        if applied.superseded:
+            winners.append(one.id)
+        acted.changed.append(one.id)
+        acted.superseded += applied.superseded
+        happenings.append(moved(action, one, reason, to=str(applied.status)))
+        happenings += [
+            Happening(
+                "record.superseded",
+                "record",
+                target_id=old,
+                partition_id=one.partition_id,
+                details={"by": str(one.id)},
+            )
+            for old in applied.superseded
+        ]
+    # The row that makes room goes first: the unique index is not deferrable.
+    every = list(ledger.known.values())
+    store.save_known(cur, [k for k in every if k.status is Status.SUPERSEDED], now)
+    store.save_known(cur, [k for k in every if k.status is not Status.SUPERSEDED], now)
+    store.point_addresses(cur, {a: ledger.addresses[a] for a in sorted(ledger.moved_addresses)})
+    happenings += _recheck_dependents(cur, winners, access, now)
+    events.append(happenings, access=access)
+    return acted
+
+
+def _recheck_dependents(
+    cur: psycopg.Cursor[Row], winners: Sequence[UUID], access: Access, now: datetime
+) -> list[Happening]:
+    """Mark what depends on facts that have just replaced others, as a write would."""
+    if not winners:
+        return []
+    policies = book(access.workspace_id)
+    cur.execute(
+        """SELECT id, partition_id, subject_key, predicate FROM memory_record
+           WHERE id = ANY(%s) AND status = 'active'""",
+        [list(winners)],
+    )
+    causes = {
+        canonical.slot_id(access.workspace_id, partition_id, subject_key, dependent): winner
+        for winner, partition_id, subject_key, predicate in cur.fetchall()
+        for dependent in policies.resolve(predicate).dependents
+    }
+    if not causes:
+        return []
+    cur.execute(
+        """UPDATE memory_record SET recheck_at = %s, recheck_reason = 'dependent'
+           WHERE slot_id = ANY(%s) AND status = 'active' AND recheck_at IS NULL AND id <> ALL(%s)
+           RETURNING id, partition_id, slot_id""",
+        [now, list(causes), list(winners)],
+    )
+    return [
+        Happening(
+            "record.recheck",
+            "record",
+            target_id=row[0],
+            partition_id=row[1],
+            reason="dependent",
+            details={"by": str(causes[row[2]])},
+        )
+        for row in cur.fetchall()
+    ]
+
+
+def _earliest(held: Sequence[Held]) -> dict[UUID, datetime]:
+    """Return each slot's earliest time among these records."""
+    found: dict[UUID, datetime] = {}
+    for one in held:
+        found[one.slot_id] = min(found.get(one.slot_id, one.order_at), one.order_at)
+    return found
+
+
+def _addresses_of(
+    cur: psycopg.Cursor[Row], held: Sequence[Held]
+) -> tuple[dict[UUID, UUID], dict[UUID, UUID]]:
+    """Return each derived record's address, and which record each address holds now."""
+    derived = [h for h in held if h.source_key is not None]
+    if not derived:
+        return {}, {}
+    cur.execute(
+        """SELECT w.record, a.id, a.record_id
+           FROM unnest(%s::uuid[], %s::uuid[], %s::uuid[], %s::text[]) AS w (record, source, partition, key)
+           JOIN address a ON a.source_id = w.source AND a.partition_id = w.partition AND a.source_key = w.key
+           ORDER BY a.id FOR UPDATE OF a""",
+        [
+            [h.id for h in derived],
+            [h.source_id for h in derived],
+            [h.partition_id for h in derived],
+            [h.source_key for h in derived],
+        ],
+    )
+    rows = cur.fetchall()
+    return {r[0]: r[1] for r in rows}, {r[1]: r[2] for r in rows if r[2] is not None}
+
+
+def taken_fingerprints(cur: psycopg.Cursor[Row], held: Sequence[Held]) -> set[tuple[UUID, str]]:
+    """Return which of these facts another live or held row states by now."""
+    cur.execute(
+        """SELECT r.partition_id, r.fingerprint FROM unnest(%s::uuid[], %s::text[]) AS w (p, f)
+           JOIN memory_record r ON r.partition_id = w.p AND r.fingerprint = w.f
+            AND r.status IN ('active', 'quarantined') WHERE r.id <> ALL(%s)""",
+        [
+            [h.partition_id for h in held],
+            [h.fingerprint for h in held],
+            [h.id for h in held],
+        ],
+    )
+    return {(row[0], row[1]) for row in cur}
+
+
+def with_predecessors(cur: psycopg.Cursor[Row], record_ids: Sequence[UUID]) -> list[UUID]:
+    """Return the records and what they displaced, so that one lock order covers both."""
+    cur.execute(
+        "SELECT id FROM memory_record WHERE superseded_by = ANY(%s) AND status = 'superseded'",
+        [list(record_ids)],
+    )
+    return [*record_ids, *(row[0] for row in cur)]
+
+
+def restore_predecessors(
+    cur: psycopg.Cursor[Row], going: Sequence[Held], now: datetime
+) -> Restored:
+    """Bring back what evicted records had displaced, where nothing newer stands there."""
+    ids = [h.id for h in going]
+    # First the gaps close: what pointed to an evicted record points past it, as far as the
+    # chain goes. What still points to one then has nothing newer before it.
+    cur.execute(
+        """WITH RECURSIVE walk (id, at, depth) AS (
+               SELECT r.id, r.superseded_by, 1 FROM memory_record r
+               WHERE r.superseded_by = ANY(%s) AND r.status = 'superseded'
+               UNION ALL
+               SELECT w.id, gone.superseded_by, w.depth + 1
+               FROM walk w JOIN memory_record gone ON gone.id = w.at
+               WHERE gone.status IN ('evicted', 'quarantined', 'rejected')
+                 AND gone.superseded_by IS NOT NULL AND w.depth < 10000),
+           last AS (SELECT DISTINCT ON (id) id, at FROM walk ORDER BY id, depth DESC)
+           UPDATE memory_record r SET superseded_by = last.at FROM last
+           WHERE r.id = last.id AND r.superseded_by <> last.at AND last.at <> r.id""",
+        [ids],
+    )
+    cur.execute(
+        """WITH candidate AS (
+               SELECT DISTINCT ON (CASE WHEN r.cardinality = 'one' THEN r.slot_id ELSE r.id END)
+                      r.id, r.slot_id, r.cardinality, r.partition_id, r.fingerprint
+               FROM memory_record r JOIN memory_record gone ON gone.id = r.superseded_by
+               WHERE r.superseded_by = ANY(%(ids)s) AND r.status = 'superseded'
+                 AND gone.superseded_by IS NULL
+               ORDER BY CASE WHEN r.cardinality = 'one' THEN r.slot_id ELSE r.id END, r.order_at DESC, r.id DESC)
+           UPDATE memory_record r SET status = 'active', status_at = %(now)s, superseded_by = NULL,
+                                      superseded_at = NULL
+           FROM candidate c WHERE r.id = c.id
+             AND NOT (c.cardinality = 'one' AND EXISTS (
+                 SELECT 1 FROM memory_record o WHERE o.slot_id = c.slot_id AND o.status = 'active'
+                   AND o.cardinality = 'one'))
+             AND NOT EXISTS (
+                 SELECT 1 FROM memory_record o WHERE o.partition_id = c.partition_id
+                   AND o.fingerprint = c.fingerprint AND o.status IN ('active', 'quarantined'))
+           RETURNING r.id, r.partition_id""",
+        {"ids": ids, "now": now},
+    )
+    restored = [(row[0], row[1]) for row in cur]
+    # An address that held an evicted fact holds again what it held before, or nothing.
+    cur.execute(
+        """UPDATE address a SET record_id = (
+               SELECT r.id FROM memory_record r WHERE r.source_id = a.source_id
+                 AND r.partition_id = a.partition_id AND r.source_key = a.source_key AND r.id = ANY(%s)
+               ORDER BY r.order_at DESC LIMIT 1)
+           WHERE a.record_id = ANY(%s)""",
+        [[one for one, _ in restored], ids],
+    )
+    return restored
+
+
+def fence_and_restore(
+    cur: psycopg.Cursor[Row], held: Sequence[Held], access: Access, now: datetime, reason: str
+) -> Restored:
+    """Fence facts for everyone and bring back what they had displaced."""
+    fence_for_everyone(cur, held, access, now, reason)
+    return restore_predecessors(cur, held, now)
