@@ -141,7 +141,8 @@ class _Checker:
             self.fail(name, "has no time zone; add an offset such as Z or +01:00", code="naive")
             return None
         if not EARLIEST <= value <= LATEST:
-            self.fail(name, "is outside the years 1 to 9999", code="range")
+            first, last = EARLIEST.date(), LATEST.date()
+            self.fail(name, f"must lie between {first} and {last}", code="range")
             return None
         instant: datetime = value.astimezone(UTC)
         if not may_be_ahead and instant > self.latest:
@@ -167,7 +168,7 @@ class _Checker:
         return float(value) if value >= LEAST_CONFIDENCE else 0.0
 
     def tags(self, value: Any) -> tuple[str, ...]:
-        if not value:
+        if value is None:
             return ()
         if isinstance(value, str) or not isinstance(value, Sequence):
             self.fail("tags", "must be a list of strings", code="type")
@@ -179,7 +180,7 @@ class _Checker:
         return tuple(dict.fromkeys(tag for tag in found if tag))
 
     def metadata(self, value: Any) -> Mapping[str, Any]:
-        if not value:
+        if value is None:
             return {}
         if not isinstance(value, Mapping):
             self.fail("metadata", "must be an object", code="type")

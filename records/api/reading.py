@@ -9,6 +9,7 @@ endpoint. A wrong value inside one item of a batch is not settled here but by
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -27,6 +28,15 @@ Model = TypeVar("Model", bound=BaseModel)
 JSON = "application/json"
 PARAMETER_LIMIT = 2_000
 CODES = {"string_too_long": "too_long", "too_long": "too_long", "naive": "naive", "type": "type"}
+_THEIR_WORDS = re.compile(r"^(?:Input|String|List|Dictionary|Value) should (be|have|match)\b")
+_THEIR_TYPES = {
+    "a valid dictionary": "an object",
+    "a valid integer": "a whole number",
+    "a valid list": "a list",
+    "a valid number": "a number",
+    "a valid string": "a string",
+    "a valid boolean": "true or false",
+}
 
 
 def read_json(request: HttpRequest) -> Any:
@@ -173,9 +183,17 @@ def _field_error(one: Any) -> FieldError:
         return FieldError(name, "is required", "required")
     if kind == "extra_forbidden":
         return FieldError(name, "is not a field here", "unknown")
-    message = str(one["msg"])
     code = CODES.get(kind, "type" if kind.endswith("_type") else "invalid")
-    return FieldError(name, message[:1].lower() + message[1:], code, limit)
+    return FieldError(name, _in_our_words(str(one["msg"])), code, limit)
+
+
+def _in_our_words(message: str) -> str:
+    """Return what pydantic says of a value so that it reads on after the field's name."""
+    message = message.removeprefix("Value error, ")
+    found = _THEIR_WORDS.sub(r"must \1", message)
+    for theirs, ours in _THEIR_TYPES.items():
+        found = found.replace(theirs, ours)
+    return found[:1].lower() + found[1:]
 
 
 def _text(body: bytes) -> str:

@@ -67,7 +67,7 @@ def start_run(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @router.post(
-    "/sources/{name}/runs/{run_id}/finish",
+    "/sources/{name}/runs/{id_of_run}/finish",
     **endpoint(
         RunFinished,
         scope=Scope.WRITE,
@@ -78,11 +78,11 @@ def start_run(request: HttpRequest, name: str) -> HttpResponse:
         errors=(404,),
     ),
 )
-def finish_run(request: HttpRequest, name: str, run_id: str) -> HttpResponse:
-    """End a run: facts of the source that it did not name are no longer current."""
+def finish_run(request: HttpRequest, name: str, id_of_run: str) -> HttpResponse:
+    """End a run by the `id` that its start answered; what it did not name is no longer current."""
     access = access_of(request)
     read_model(request, Nothing, optional=True)
-    wanted = read_id(run_id)
+    wanted = read_id(id_of_run)
     if source_of_run(wanted, access=access) != name.strip():
         raise not_found()
 

@@ -89,6 +89,25 @@ def test_a_bad_question_is_named(agent: Agent, name: str, value: Any) -> None:
     assert name in found["fields"][0]["field"]
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("top_k", 0, "must be greater than or equal to 1"),
+        ("top_k", "5", "must be a whole number"),
+        ("min_trust", "x", "must be 'untrusted', 'standard' or 'trusted'"),
+        ("predicates", "employer", "must be a list"),
+        ("query", "", "must have at least 1 character"),
+    ],
+)
+def test_a_fault_reads_on_after_the_name_of_its_field(
+    agent: Agent, name: str, value: Any, said: str
+) -> None:
+    agent.write()
+    found = error(ask(agent, **{name: value}), 422, "invalid")
+    assert found["fields"][0]["message"] == said
+    assert found["message"] == f"{name} {said}"
+
+
 def test_a_key_recalls_from_its_own_partition_only(agent: Agent, stranger: Agent) -> None:
     agent.write()
     bound = agent.with_scopes(Scope.RECALL, partition="q")
