@@ -60,6 +60,26 @@ def embedded_aliases(home: DataHome, name: str) -> dict[str, Alias]:
     }
 
 
+def unreachable(error: Exception, environ: Mapping[str, str]) -> str:
+    """Return what to do when ``error`` says that the database cannot be reached, else nothing.
+
+    An error that the server itself answered with has a SQLSTATE, and is another matter.
+    """
+    cause = error.__cause__ or error
+    if getattr(cause, "sqlstate", None):
+        return ""
+    said = str(cause).strip().partition("\n")[0]
+    if not is_embedded(environ):
+        return f"The database that DATABASE_URL names cannot be reached: {said}"
+    home = DataHome.from_environ(environ)
+    is_away = any(words in said for words in ("No such file", "Connection refused"))
+    what = f"No database is running in {home.root}" if is_away else said
+    return (
+        f"{what}: start it with `make run` in another terminal. If it runs already, set"
+        " MEMCONSOLE_HOME here to the folder that it printed as Data."
+    )
+
+
 def administrator_connection(
     environ: Mapping[str, str], aliases: Mapping[str, Alias]
 ) -> dict[str, Any]:

@@ -250,9 +250,12 @@ def test_the_command_refuses_what_cannot_be(arguments: list[str]) -> None:
         command(*arguments)
 
 
-def test_bootstrap_may_run_again() -> None:
+def test_bootstrap_may_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCONSOLE_HOME", "/srv/my data")
     out = io.StringIO()
     call_command("bootstrap", stdout=out)
+    assert "MEMCONSOLE_HOME='/srv/my data' " in out.getvalue()  # a line to be pasted
+    assert "manage.py create_api_key --workspace default" in out.getvalue()
     call_command("bootstrap", stdout=io.StringIO())
     workspace_id = find_workspace("default")
     assert workspace_id is not None

@@ -1,7 +1,11 @@
 """How DATABASE_URL and its relatives become aliases and roles."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from memconsole import database
@@ -89,3 +93,28 @@ def test_a_bad_url_is_refused_by_name_and_without_its_password(url: str, complai
 def test_only_the_owner_migrates() -> None:
     router = database.OwnerMigrates()
     assert [db for db in database.ROLES if router.allow_migrate(db, "records")] == ["owner"]
+
+
+def test_a_command_without_its_database_says_what_to_do(tmp_path: Path) -> None:
+    other = ("DATABASE_", "DJANGO_SETTINGS_MODULE")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(other)}
+    environ["MEMCONSOLE_HOME"] = str(tmp_path)
+    command = [sys.executable, "manage.py", "create_api_key", "--workspace", "default"]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"memconsole: No database is running in {tmp_path}: start it")
+    assert "MEMCONSOLE_HOME" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_error_that_the_server_answered_is_not_taken_for_its_absence() -> None:
+    answered = psycopg.errors.DeadlockDetected("deadlock detected")
+    assert database.unreachable(answered, {}) == ""
+
+
+def test_an_unreachable_server_of_ones_own_is_named_by_its_variable() -> None:
+    refused = psycopg.OperationalError("connection failed: Connection refused\nIs it running?")
+    said = database.unreachable(refused, {"DATABASE_URL": "postgresql://u:secret@h/d"})
+    assert said.startswith("The database that DATABASE_URL names cannot be reached: connection")
+    assert "secret" not in said

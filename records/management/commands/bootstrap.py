@@ -5,6 +5,10 @@ Owns nothing but the name; what a workspace has is ``records/workspaces.py``'s.
 
 from __future__ import annotations
 
+import os
+import shlex
+import sys
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -25,5 +29,15 @@ class Command(BaseCommand):
         if is_new:
             self.stdout.write(
                 f"Workspace: {DEFAULT_NAME}   An API key for it:"
-                f" python manage.py create_api_key --workspace {DEFAULT_NAME}"
+                f" {_command()} create_api_key --workspace {DEFAULT_NAME}"
             )
+
+
+def _command() -> str:
+    """Return how to run manage.py beside this process, so that the line can be pasted."""
+    python = Path(sys.executable)
+    if python.is_relative_to(Path.cwd()):
+        python = python.relative_to(Path.cwd())
+    home = os.environ.get("MEMCONSOLE_HOME", "").strip()
+    setting = f"MEMCONSOLE_HOME={shlex.quote(home)} " if home else ""
+    return f"{setting}{shlex.quote(str(python))} manage.py"
