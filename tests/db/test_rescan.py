@@ -11,7 +11,7 @@ from django.db import connections
 
 from records import curate, rulesets
 from records.access import Access
-from records.domain.facts import Status
+from records.domain.facts import HoldReason, Status
 from records.jobs import catalogue, rescan, runs
 from records.models import Event, MemoryRecord
 from records.scope import workspace_scope
@@ -69,7 +69,7 @@ def test_record_that_no_longer_passes_is_held_with_the_findings_of_now(
 
 def test_rescan_releases_nothing(access: Access) -> None:
     (one,) = put_many(access, 1)
-    curate.hold([one], curate.HoldReason.MANUAL, access=access)
+    curate.hold([one], HoldReason.MANUAL, access=access)
     assert scan(access) == {}
     assert found(access, one).status == Status.QUARANTINED
 
