@@ -266,7 +266,7 @@ def test_a_judge_that_is_not_there_holds_or_lets_pass_as_the_operator_says(
     assert held.status == "quarantined"
 
 
-@pytest.mark.parametrize(("wait", "drip"), [(1.5, 0.0), (0.0, 0.1)])
+@pytest.mark.parametrize(("wait", "drip"), [(5.0, 0.0), (0.0, 0.1)])
 def test_a_slow_judge_is_given_up_in_time(
     access: Access, judge: Judge, settings: Any, wait: float, drip: float
 ) -> None:
@@ -274,7 +274,7 @@ def test_a_slow_judge_is_given_up_in_time(
     judge.wait, judge.drip = wait, drip
     begin = time.monotonic()
     result = put(access, fact())
-    assert time.monotonic() - begin < 1.2  # the judge alone would take 1.5 s and 5 s
+    assert time.monotonic() - begin < 3.0  # the judge alone would take 5 s
     assert (result.status, rules(result)) == ("quarantined", ["judge.unavailable"])
     assert "within 0.3 s" in result.findings[0]["reason"]
 
