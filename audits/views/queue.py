@@ -6,6 +6,8 @@ decisions on many ``queue_bulk.py``'s.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 from uuid import UUID
 
@@ -21,12 +23,14 @@ from audits.forms.queue import CHOICES, IDS_MOST, AskedQueue, read_filters
 from audits.leases import Reviewer
 from audits.queries import queue as queries
 from audits.queries.queue import Asking
+from audits.queries.shell import bound_statements
 from audits.templatetags.console import age
 from audits.views.pages import done, is_partial, reading, show, url
 from records.cursors import Page
 from records.domain.facts import Status
 from records.items import BadRequest
 from records.policies import book
+from records.scope import workspace_scope
 
 BAD_CURSOR = "The place in the list could not be read from the URL; this is its beginning."
 # What is due when, in words, and the filter that lists it; later is the rest.
@@ -76,7 +80,7 @@ def show_states(request: ConsoleRequest) -> HttpResponse:
     seen = _ids(request.GET.get("seen", ""))
     since = _ids(request.GET.get("since", ""))
     now = timezone.now()
-    with reading(request):
+    with glancing(request):
         rows = queries.load_states(seen, workspace_id=request.here.id)
         arrivals = 0
         if since:
@@ -122,6 +126,14 @@ def take_next(request: ConsoleRequest) -> HttpResponse:
     if lease is None:
         return done(request, NOTHING_OPEN, url(request, "queue", query=asked.query))
     return HttpResponseRedirect(url(request, "queue-item", lease.record_id, query=asked.query))
+
+
+@contextmanager
+def glancing(request: ConsoleRequest) -> Iterator[None]:
+    """Open the workspace for an answer that shows no shell and so loads none."""
+    with workspace_scope(request.access.workspace_id):
+        bound_statements()
+        yield
 
 
 def next_lease(

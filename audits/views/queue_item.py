@@ -25,7 +25,7 @@ from audits.queries.decisions import list_recent
 from audits.queries.queue_item import load_item
 from audits.views.modal import show_form
 from audits.views.pages import is_partial, reading, show, url
-from audits.views.queue import ask, asking_of, reviewer_of
+from audits.views.queue import ask, asking_of, glancing, reviewer_of
 from audits.views.record import spans_of
 from records.domain.facts import Status
 from records.domain.normalise.text import clean
@@ -60,7 +60,7 @@ def keep_lease(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
         token = UUID(request.POST.get("token", ""))
     except ValueError:
         return JsonResponse({"error": "token: must be the lease's"}, status=422)
-    with reading(request):
+    with glancing(request):
         if act == "renew":
             until = leases.renew(record_id, token, now=timezone.now())
             if until is None:

@@ -202,6 +202,32 @@ def test_remapped_key_is_on_the_button_and_works(windows: Windows, ann: Person) 
     assert status(ann.access, first) == "active"
 
 
+def test_ways_around_an_item_have_their_keys(windows: Windows, ann: Person) -> None:
+    first, second = contest(ann.access), contest(ann.access)
+    page = windows(ann).open("queue")
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    expect(page.locator("tr input:checked")).to_have_count(1)
+    page.keyboard.press("o")
+    expect(page.locator("#queue-item")).to_have_attribute("data-id", str(first))
+    page.keyboard.press("d")
+    expect(page.locator("#diff")).to_be_focused()
+    page.keyboard.press("b")
+    expect(page.locator("#record-serves")).to_contain_text("No recall has answered with it")
+    page.keyboard.press("j")
+    expect(page.locator("#queue-item")).to_have_attribute("data-id", str(second))
+    page.keyboard.press("k")
+    expect(page.locator("#queue-item")).to_have_attribute("data-id", str(first))
+    page.keyboard.press("w")
+    page.keyboard.press("1")
+    wait_for_other(page, str(first))
+    expect(page.locator("#queue-item h1")).to_be_focused()
+    page.keyboard.press("u")
+    expect(page.locator("tr[data-id]")).to_have_count(1)
+    page.keyboard.press("?")
+    expect(page.locator("#help [data-help=lease]")).not_to_have_class(re.compile("is-absent"))
+
+
 def test_double_press_is_one_decision(windows: Windows, ann: Person) -> None:
     first = hold(ann.access, risk=Risk.MEDIUM)
     hold(ann.access)

@@ -252,6 +252,17 @@ def test_undo_opens_the_fact_again_and_says_who_was_served(ann: Person) -> None:
     assert "no decision of yours" in words(ann.get("queue"))
 
 
+def test_undo_of_what_has_moved_on_says_so_and_changes_nothing(ann: Person) -> None:
+    held = hold(ann.access)
+    decide(ann, held, "approve")
+    curate.retract([held], "wrong after all", access=ann.access)
+    answer = ann.post("queue/undo", htmx=True)
+    assert answer.status_code == 204
+    assert answer.headers["HX-Redirect"] == "/"
+    assert "cannot be undone any more" in words(ann.get("queue"))
+    assert record(ann.access, held).status == "retracted"
+
+
 def test_recent_lists_ones_own_decisions_with_their_undo(ann: Person, ben: Person) -> None:
     mine, theirs = hold(ann.access, "mine to see"), hold(ann.access, "theirs to see")
     decide(ann, mine, "reject:private", query="?risk=high")
