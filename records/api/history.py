@@ -38,7 +38,12 @@ FILTERS = [
     parameter("text", "A part of content, value or subject, in any case"),
     parameter("external_id", "The writer's own id"),
     parameter("as_of", "What the store believed at this instant", format="date-time"),
-    parameter("valid_at", "What is true in the world at this instant", format="date-time"),
+    parameter(
+        "valid_at",
+        "Facts whose own `valid_from` and `valid_until` span this instant; recall's `valid_at`"
+        " follows chains, too",
+        format="date-time",
+    ),
 ]
 
 
