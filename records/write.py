@@ -350,13 +350,22 @@ def _restated(cur: psycopg.Cursor[Row], drafts: Sequence[Draft]) -> set[UUID]:
 def _moved_addresses(
     drafts: Sequence[Draft], held: dict[UUID, UUID], known: dict[UUID, Known]
 ) -> dict[UUID, Known]:
-    """Return the live facts that an address held so far and a draft takes it from."""
+    """Return the live facts that an address held so far and a draft takes it from.
+
+    Also those that an address may come to hold and leave again within one batch.
+    """
     found: dict[UUID, Known] = {}
+    named: dict[UUID, set[str]] = defaultdict(set)
     for one in drafts:
         address = one.identity.address_id
+        if address is not None:
+            named[address].add(one.identity.fingerprint)
         record = known.get(held[address]) if address is not None and address in held else None
         if record is not None and record.is_live and record.fingerprint != one.identity.fingerprint:
             found[record.id] = record
+    passing = {one for several in named.values() if len(several) > 1 for one in several}
+    if passing:
+        found |= {k.id: k for k in known.values() if k.is_live and k.fingerprint in passing}
     return found
 
 

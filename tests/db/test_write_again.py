@@ -226,3 +226,16 @@ def test_a_spell_that_was_over_beside_a_longer_fact_parts_it_from_nothing(access
     assert true_at(50) == ["Helio"]  # and no longer Acme
     assert true_at(35) == ["Birch", "Helio"]
     assert true_at(10) == ["Helio"]
+
+
+def test_address_that_passes_over_a_fact_of_others_within_one_batch_leaves_it(
+    access: Access,
+) -> None:
+    talk = put(access, fact(value="Helio", session="s0"))
+    batch = [
+        fact(value="Helio", source="feed", source_key="k1", session="s2"),
+        fact(predicate="allergy", value="kiwi", source="feed", source_key="k1", session="s2"),
+    ]
+    results = write_facts(batch, access=access, now=NOW + timedelta(days=1))
+    assert [r.decision for r in results if isinstance(r, Written)] == ["reinforced", "added"]
+    assert record(access, talk).status == "active"
