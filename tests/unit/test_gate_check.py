@@ -152,6 +152,28 @@ def test_protected_predicate_is_held_from_all_but_trusted_sources(tier: Tier) ->
     assert free.outcome is Outcome.ALLOW
 
 
+@pytest.mark.parametrize(
+    ("predicate", "value"),
+    [
+        ("wifi password", "hunter2"),
+        ("gmail_password", "correcthorse"),
+        ("Stripe API key", "abcd1234efgh5678"),
+        ("credentials", "admin/admin"),
+        ("door code", "4821"),
+        ("Passwort", "Sommer"),
+    ],
+)
+def test_a_predicate_that_ends_as_a_credential_is_held(predicate: str, value: str) -> None:
+    verdict = judge(value, subject="home", predicate=predicate)
+    assert verdict.outcome is Outcome.QUARANTINE
+    assert "who.credential" in rules_of(verdict)
+
+
+@pytest.mark.parametrize("predicate", ["password manager", "pinned post", "spin", "area code"])
+def test_a_predicate_that_only_resembles_a_credential_passes(predicate: str) -> None:
+    assert judge("Bitwarden", predicate=predicate).outcome is Outcome.ALLOW
+
+
 def test_corroboration_frees_sensitive_but_not_protected_predicates() -> None:
     agreed = GateContext(corroborating_sessions=2)
     for flag, outcome in (("sensitive", Outcome.ALLOW), ("protected", Outcome.QUARANTINE)):

@@ -44,6 +44,10 @@ _GUARDS = {
         "bank", "high", True,
         "Names where money goes; it needs a trusted source or a second one that agrees.",
     ),
+    "credential": Guard(
+        "credential", "high", True,
+        "Names a password, key or code; memory is no place to keep one.",
+    ),
     "consent": Guard(
         "consent", "medium", True,
         "Claims that someone agreed or approved; it needs a trusted source or a second one.",
@@ -88,6 +92,8 @@ def guard_of(subject: str, predicate: str) -> str | None:
         who in names["agents"] and (name in names["agent_only"] or _leads(name))
     ):
         return "protected"
+    if any(name == end or name.endswith(f"_{end}") for end in names["credential"]):
+        return "credential"
     return next((guard for guard in _GROUPS if name in names[guard]), None)
 
 
