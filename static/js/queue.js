@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const POLL_MS = 2500;
+  const POLL_MS = 2000; // a row is never more than three seconds behind
   const RENEW_MS = 60_000; // at most this often, while somebody is there
   const console_ = window.MemConsole || {};
   const say = (text) => console_.announce?.(text);
