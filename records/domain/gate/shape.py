@@ -42,10 +42,11 @@ _REPORTED_WISH = re.compile(
 _REPOSITORY = re.compile(r"(?:^|\s)[\w.-]{1,60}/[\w.-]{1,60}$")
 _TAGLINE = 80  # characters; longer than any description on one line of a feed
 # A description speaks of what the thing does, never to who reads it.
-_ADDRESSED = frozenset(
-    """you your yours user users agent assistant me my always never must ignore forget remember
-    instructions prompt whenever before after them him her customer customers""".split()
-)
+_ADDRESSED = frozenset({
+    "you", "your", "yours", "user", "users", "agent", "assistant", "me", "my", "always",
+    "never", "must", "ignore", "forget", "remember", "instructions", "prompt", "whenever",
+    "before", "after", "them", "him", "her", "customer", "customers",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
