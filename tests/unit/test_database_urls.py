@@ -95,11 +95,16 @@ def test_only_the_owner_migrates() -> None:
     assert [db for db in database.ROLES if router.allow_migrate(db, "records")] == ["owner"]
 
 
-def test_a_command_without_its_database_says_what_to_do(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "words", [("create_api_key",), ("import_facts", "records/sample/facts.jsonl")]
+)
+def test_a_command_without_its_database_says_what_to_do(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
     other = ("DATABASE_", "DJANGO_SETTINGS_MODULE")
     environ = {name: value for name, value in os.environ.items() if not name.startswith(other)}
     environ["MEMCONSOLE_HOME"] = str(tmp_path)
-    command = [sys.executable, "manage.py", "create_api_key", "--workspace", "default"]
+    command = [sys.executable, "manage.py", *words, "--workspace", "default"]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stdout == ""

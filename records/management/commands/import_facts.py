@@ -99,6 +99,7 @@ class Command(BaseCommand):
         is_pipe = named == "-"
         name = "stdin" if is_pipe else Path(named).name
         errors = ErrorFile(_errors_path(options["errors"], named, is_pipe, run_id))
+        access: Access | None = None
         try:
             access = _access(options["workspace"], options["make"])
             columns = _columns(options, name)
@@ -126,6 +127,8 @@ class Command(BaseCommand):
         except KeyboardInterrupt as error:
             raise CommandError(_stopped(run_id), returncode=INTERRUPTED) from error
         except UNREACHABLE as error:
+            if access is None:
+                raise  # nothing has begun: manage.py says where the database should be
             said = str(error).strip().splitlines()
             raise CommandError(f"The database failed: {said[0]}. {_stopped(run_id)}") from error
         self._print(report, as_json=options["json"])
