@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from records import curate
@@ -67,13 +68,16 @@ def correct(
             # The word of whoever corrects weighs at least as much as what it corrects.
             confidence=max(old.confidence, confidence or 0.0),
             tags=tuple(old.tags),
+            **_times(old),
         )
         written = write_fact(item, access=access, now=now)
         if isinstance(written, Refused):
             raise BadRequest(*written.errors)
         if written.id == old.id:
             raise BadRequest(FieldError("value", "says the same as the record", "same"))
-        if written.status != Status.ACTIVE or written.id is None:
+        # What mends a past fact is past as well, and leaves the present as it is.
+        in_service = {Status.ACTIVE, old.status} - {Status.QUARANTINED}
+        if written.status not in in_service or written.id is None:
             return Correction(written, retracted=False)
         narrowed = replace(access, partition=partition)
         acted = curate.retract([old.id], reason or "corrected", access=narrowed, now=now)
@@ -81,6 +85,18 @@ def correct(
             superseded_by=written.id, superseded_at=now
         )
         return Correction(written, retracted=bool(acted.changed))
+
+
+def _times(old: MemoryRecord) -> dict[str, Any]:
+    """Return the times that a correction of a past fact takes over: it was true when that was."""
+    if old.status != Status.SUPERSEDED:
+        return {}
+    return {
+        "written_at": old.written_at,
+        "observed_at": old.observed_at,
+        "valid_from": old.valid_from,
+        "valid_until": old.valid_until if old.valid_until_given else None,
+    }
 
 
 def _find(record_id: UUID, access: Access) -> tuple[MemoryRecord, str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 import pytest
 
 from records.access import Access
 from records.correct import correct
 from records.items import BadRequest, NotFound
+from records.retrieve import RecallRequest, recall
 
 from .test_write import NOW, fact, put, record
 
@@ -34,6 +36,32 @@ def test_correction_that_says_the_same_is_refused(access: Access) -> None:
     old = put(access, fact(value="Acme"))
     with pytest.raises(BadRequest):
         correct(old.id, value="ACME Inc.", access=access, now=NOW)
+
+
+def test_correcting_a_past_fact_mends_the_past_and_leaves_the_present(access: Access) -> None:
+    old = put(access, fact(value="Acme", observed_at=NOW - timedelta(days=90)))
+    live = put(access, fact(value="Birch", observed_at=NOW - timedelta(days=30)))
+    done = correct(old.id, value="Helio", access=access, session="s2", now=NOW)
+    assert done.retracted
+    assert (done.written.decision, done.written.status) == ("late", "superseded")
+    assert record(access, live).status == "active"
+    row = record(access, old)
+    assert (row.status, row.superseded_by) == ("retracted", done.written.id)
+
+    def told(**asked: datetime) -> list[str]:
+        answer = recall(RecallRequest("ada", "Ada employer", **asked), access=access, now=NOW)
+        return [one.value for one in answer.items]
+
+    assert told() == ["Birch"]
+    assert told(valid_at=NOW - timedelta(days=60)) == ["Helio"]
+
+
+def test_correcting_a_past_fact_to_what_it_says_is_refused(access: Access) -> None:
+    old = put(access, fact(value="Acme", observed_at=NOW - timedelta(days=90)))
+    put(access, fact(value="Birch", observed_at=NOW - timedelta(days=30)))
+    with pytest.raises(BadRequest):
+        correct(old.id, value="ACME Inc.", access=access, now=NOW)
+    assert record(access, old).status == "superseded"
 
 
 def test_foreign_record_is_not_found(access: Access, stranger: Access) -> None:
