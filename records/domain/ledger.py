@@ -264,9 +264,10 @@ class Ledger:
     def _reinforce(self, new: Incoming, target: Known, *, is_first: bool) -> None:
         if new.seen_at > target.last_seen:
             _change(target, "last_seen", new.seen_at)
-        if new.valid_until_given and _outweighs(new, target):
-            _change(target, "valid_until_given", True)
-            _change(target, "valid_until", new.valid_until)
+        if new.valid_until_given:
+            if _outweighs(new, target):
+                _change(target, "valid_until_given", True)
+                _change(target, "valid_until", new.valid_until)
         elif not target.valid_until_given and (
             new.valid_until is None
             or target.valid_until is None

@@ -239,3 +239,12 @@ def test_address_that_passes_over_a_fact_of_others_within_one_batch_leaves_it(
     results = write_facts(batch, access=access, now=NOW + timedelta(days=1))
     assert [r.decision for r in results if isinstance(r, Written)] == ["reinforced", "added"]
     assert record(access, talk).status == "active"
+
+
+def test_doubtful_word_on_the_end_of_a_fact_without_one_is_not_taken(access: Access) -> None:
+    first = put(access, fact(predicate="allergy", value="kiwi", confidence=0.8))
+    end = NOW + timedelta(days=20)
+    again = fact(predicate="allergy", value="kiwi", confidence=0.4, valid_until=end, session="s2")
+    before = record(access, first).valid_until
+    assert put(access, again).decision == "reinforced"
+    assert record(access, first).valid_until == before
