@@ -12,7 +12,7 @@ import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import re2
 
@@ -213,9 +213,9 @@ def _plugins() -> tuple[Any, ...]:
     skipped = {"KeywordDetector", "Base64HighEntropyString", "HexHighEntropyString",
                "IPPublicDetector", "BasicAuthDetector", "CloudantDetector", "SoftlayerDetector",
                "IbmCloudIamDetector", "IbmCosHmacDetector", "JwtTokenDetector"}  # fmt: skip
-    mapping = get_mapping_from_secret_type_to_class()
+    mapping: dict[str, Any] = get_mapping_from_secret_type_to_class()
     return tuple(
-        cast(Any, plugin)()
+        plugin()
         for _, plugin in sorted(mapping.items())
         if plugin.__name__ not in skipped
     )
