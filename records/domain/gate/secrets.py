@@ -215,9 +215,7 @@ def _plugins() -> tuple[Any, ...]:
                "IbmCloudIamDetector", "IbmCosHmacDetector", "JwtTokenDetector"}  # fmt: skip
     mapping: dict[str, Any] = get_mapping_from_secret_type_to_class()
     return tuple(
-        plugin()
-        for _, plugin in sorted(mapping.items())
-        if plugin.__name__ not in skipped
+        plugin() for _, plugin in sorted(mapping.items()) if plugin.__name__ not in skipped
     )
 
 
