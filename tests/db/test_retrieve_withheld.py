@@ -27,7 +27,8 @@ PAST: list[dict[str, Any]] = [
 
 
 def ask(access: Access, **asked: Any) -> RecallAnswer:
-    times: dict[str, Any] = {n: NOW for n in ("as_of", "valid_at") if asked.pop(n, None)}
+    now = datetime.now(UTC)  # asked when it is run, which may be long after it was collected
+    times: dict[str, Any] = {n: now for n in ("as_of", "valid_at") if asked.pop(n, None)}
     partition = asked.pop("partition", "alice")
     request = RecallRequest(partition, "Alice employer secret", top_k=100, **asked, **times)
     return recall(request, access=access)
