@@ -79,8 +79,8 @@ def test_nothing_embedded_starts_beside_servers_of_ones_own(
             for process in run.processes():
                 if process.pid != run.process.pid and process.is_running():
                     assert "MEMCONSOLE_ADMIN_PASSWORD" not in process.environ()
-            line = json.loads(run.wait_for_line("{", '"beat"', "Starting"))
-            assert (line["process"], line["level"]) == ("beat", "info")
+            line = json.loads(run.wait_for_line("{", '"maintenance"', "ready."))
+            assert (line["process"], line["level"]) == ("maintenance", "info")
             assert run.stop() == 0
             run.wait_until_gone(seconds=1)
     finally:
