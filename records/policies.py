@@ -107,7 +107,7 @@ def change(policy: Policy, *, reason: str, access: Access) -> PredicatePolicy:
     """Make ``policy`` the live version of its predicate and say so in an event.
 
     The caller holds a workspace scope. Records keep the cardinality of their
-    time; ``curate.apply_cardinality`` brings them over. Two changes at once:
+    time; ``recast`` brings them over. Two changes at once:
     the second fails on the unique live version and its caller tries again.
     """
     live = (
