@@ -117,7 +117,10 @@ def redact(one: Draft, *, policies: PolicyBook, access: Access) -> None:
         for name, text in one.verdict.redacted.items()
         if name in ("subject", "predicate", "value", "content", "evidence")
     }
-    one.shaped = one.shaped._replace(**masked, metadata={}, tags=(), embedding=None)
+    if one.verdict.outcome is Outcome.REJECT:
+        # A secret may be in what cannot be masked by span: nothing of it is kept.
+        masked |= {"metadata": {}, "tags": ()}
+    one.shaped = one.shaped._replace(**masked, embedding=None)
     one.policy = policies.resolve(one.shaped.predicate)
     one.identity = _identify(one.shaped, one.policy, one.partition_id, access)
 

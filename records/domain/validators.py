@@ -276,6 +276,14 @@ def _bad_list(listed: Any) -> str | None:
     return "must be a list of texts, at least one"
 
 
+def _nothing(_case: _Case) -> str | None:
+    return None
+
+
+def _bad_treatment(setting: Any) -> str | None:
+    return None if setting in ("allow", "hold", "mask") else "must be allow, hold or mask"
+
+
 class _Rule(NamedTuple):
     broken: Callable[[_Case], str | None]
     settings: Mapping[str, Callable[[Any], str | None]] = {}
@@ -299,4 +307,8 @@ _RULES: dict[str, _Rule] = {
     "currency": _Rule(_currency, {"codes": _bad_list}, optional=True),
     "timezone": _Rule(_timezone),
     "iban": _Rule(_iban),
+    # What the gate does about personal data it finds; nothing is asked of the value here.
+    "personal_data": _Rule(
+        _nothing, dict.fromkeys(("email", "phone", "card", "iban", "national_id"), _bad_treatment)
+    ),
 }

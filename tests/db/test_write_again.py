@@ -248,3 +248,17 @@ def test_doubtful_word_on_the_end_of_a_fact_without_one_is_not_taken(access: Acc
     before = record(access, first).valid_until
     assert put(access, again).decision == "reinforced"
     assert record(access, first).valid_until == before
+
+
+def test_policy_that_masks_personal_data_stores_the_mask_and_keeps_the_rest(
+    access: Access,
+) -> None:
+    with workspace_scope(access.workspace_id):
+        policy = policies.book(access.workspace_id).resolve("hobby")
+        masking = replace(policy, validators=({"kind": "personal_data", "email": "mask"},))
+        policies.change(masking, reason="test", access=access)
+    item = fact(predicate="hobby", value="chess, ask ada@example.org", tags=("club",))
+    row = record(access, put(access, item))
+    assert row.status == "active"
+    assert "ada@example.org" not in row.value + row.content
+    assert row.tags == ["club"]

@@ -117,3 +117,13 @@ def test_no_value_crashes_a_rule(value: str) -> None:
                      "currency", "timezone", "iban")
     )  # fmt: skip
     assert len(problems(value, *specs, {"kind": "range", "min": 0})) <= len(specs) + 1
+
+
+def test_policy_may_say_what_becomes_of_personal_data() -> None:
+    assert spec_problems({"kind": "personal_data", "email": "mask", "card": "allow"}) == []
+    assert spec_problems({"kind": "personal_data", "email": "shout"}) == [
+        "email: must be allow, hold or mask"
+    ]
+    assert spec_problems({"kind": "personal_data"})
+    policy = Policy("note", validators=({"kind": "personal_data", "email": "mask"},))
+    assert check("ada@example.org", policy, now=NOW) == []
