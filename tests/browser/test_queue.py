@@ -42,8 +42,12 @@ def open_id(page: Page) -> str:
 
 
 def wait_for_other(page: Page, before: str) -> None:
-    """Wait until another item, or the end, has taken an item's place."""
+    """Wait until another item, or the end, has taken an item's place and its heading the focus.
+
+    Keys pressed before that are not listened to, lest they decide what nobody has seen.
+    """
     expect(page.locator(f'#queue-item[data-id="{before}"]')).to_have_count(0)
+    expect(page.locator("#queue-item h1")).to_be_focused()
 
 
 def forgive(window: Window, expected: str) -> None:
@@ -300,7 +304,7 @@ def test_conflict_panel_names_the_colleague_and_keeps_the_note(
     expect(panel).to_contain_text(f"Rejected by {ben.user.username} at")
     expect(panel).to_contain_text("Instruction text")
     expect(panel.locator("textarea")).to_have_value("my reasons")
-    assert page.evaluate("document.activeElement.tagName") != "BODY"
+    page.wait_for_function("document.activeElement.tagName !== 'BODY'")
     panel.get_by_role("button", name="Add my note").click()
     expect(page.locator("#queue-item")).to_contain_text("my reasons")
 
@@ -451,7 +455,6 @@ def clear_by_keys(window: Window, count: int) -> None:
             page.keyboard.press(key)
             pressed += 1
         wait_for_other(page, here)
-        expect(page.locator("#queue-item h1")).to_be_focused()
     expect(page.locator("#queue-item")).to_contain_text("Nothing is left to take")
     made_decisions = decisions(access)
     assert len(made_decisions) == count
