@@ -167,7 +167,7 @@ def test_filter_swaps_the_list_and_the_url_is_the_state(windows: Windows) -> Non
     page.keyboard.press("Enter")
     expect(page.locator("tr[data-row]")).to_have_count(1)
     expect(page).to_have_url(re.compile(r"/records\?predicate=city$"))
-    assert page.evaluate("document.activeElement.tagName") != "BODY"
+    page.wait_for_function("document.activeElement.tagName !== 'BODY'")
     page.get_by_label("Status", exact=True).select_option("evicted")
     expect(page.get_by_text("No record matches these filters")).to_be_visible()
     copy = windows(window.person).page
