@@ -1,7 +1,8 @@
-"""How the web server is started: granian, synchronous, as many processes as measured.
+"""How the web server is started: granian, synchronous, a few processes of a few threads.
 
-Owns its command line and the checks of its port. The numbers are measured with
-bench/; docs/operations.md says how to change them.
+Owns its command line and the checks of its port. The numbers are a start for
+two cores, not a measurement; ``MEMCONSOLE_WEB_PROCESSES`` and
+``MEMCONSOLE_WEB_THREADS`` change them.
 """
 
 from __future__ import annotations
