@@ -1,8 +1,16 @@
-"""Where the console's requests go. One line a page; who may open it stands on the view."""
+"""Where the console's requests go. One line a page; who may open it stands on the view.
+
+Areas with many pages have a module of their own in ``audits/routes``.
+"""
 
 from django.urls import include, path
 
 from audits.domain.acts import ACTS
+from audits.routes import incidents as incident_routes
+from audits.routes import operations as operation_routes
+from audits.routes import privacy as privacy_routes
+from audits.routes import sessions as session_routes
+from audits.routes import trail as trail_routes
 from audits.views import (
     components,
     door,
@@ -21,8 +29,6 @@ from audits.views import (
     record,
     record_acts,
     records,
-    session_acts,
-    sessions,
     workspaces,
 )
 
@@ -57,23 +63,11 @@ workspace = [
     path("queue/<uuid:record_id>/lease", queue_item.keep_lease, name="queue-lease"),
     path("views", workspaces.save_view, name="view-save"),
     path("views/<uuid:view_id>/delete", workspaces.delete_view, name="view-delete"),
-    path("sessions", sessions.list_sessions, name="sessions"),
-    path("sessions/sample", sessions.sample_sessions, name="sessions-sample"),
-    path("sessions/<uuid:session_id>", sessions.show_session, name="session"),
-    path("sessions/<uuid:session_id>/timeline", sessions.show_timeline, name="session-timeline"),
-    path("sessions/<uuid:session_id>/exposure", sessions.show_exposure, name="session-exposure"),
-    path(
-        "sessions/<uuid:session_id>/suspend",
-        session_acts.contain("suspend"),
-        name="session-suspend",
-    ),
-    path(
-        "sessions/<uuid:session_id>/release",
-        session_acts.contain("release"),
-        name="session-release",
-    ),
-    path("sessions/<uuid:session_id>/evict", session_acts.evict, name="session-evict"),
-    path("sessions/<uuid:session_id>/restore", session_acts.restore, name="session-restore"),
+    *session_routes.routes,
+    *operation_routes.routes,
+    *incident_routes.routes,
+    *trail_routes.routes,
+    *privacy_routes.routes,
     path("policies", policies.list_policies, name="policies"),
     path("policies/of/<path:predicate>", policies.show_policy, name="policy"),
     path("policies/edit/<path:predicate>", policies.edit_policy, name="policy-edit"),

@@ -28,6 +28,7 @@ class Permission(StrEnum):
     RESPOND = "respond"
     APPROVE_OPERATIONS = "approve_operations"
     AUDIT = "audit"
+    HANDLE_SUBJECTS = "handle_subjects"
     SEE_ACCESS = "see_access"
     MANAGE_KEYS = "manage_keys"
     MANAGE_POLICIES = "manage_policies"
@@ -42,6 +43,7 @@ MEANINGS: dict[Permission, str] = {
     Permission.RESPOND: "Suspend sessions and sources; evict, restore and retract facts",
     Permission.APPROVE_OPERATIONS: "Approve what others have asked to do in bulk",
     Permission.AUDIT: "Verify and export the audit trail",
+    Permission.HANDLE_SUBJECTS: "Answer requests of data subjects, erase, place legal holds",
     Permission.SEE_ACCESS: "See API keys, members and invitations",
     Permission.MANAGE_KEYS: "Make and revoke API keys",
     Permission.MANAGE_POLICIES: "Change predicate policies",
@@ -62,6 +64,7 @@ _TABLE: dict[Role, frozenset[Permission]] = {
             Permission.REVIEW,
             Permission.RESPOND,
             Permission.APPROVE_OPERATIONS,
+            Permission.HANDLE_SUBJECTS,
             Permission.RUN_JOBS,
         }
     ),

@@ -29,6 +29,9 @@ SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("go-queue", "g q", "Go to the queue of held facts", "Pages"),
     Shortcut("go-records", "g r", "Go to all records", "Pages"),
     Shortcut("go-sessions", "g s", "Go to the sessions", "Pages"),
+    Shortcut("go-incidents", "g i", "Go to the incidents", "Pages"),
+    Shortcut("go-operations", "g o", "Go to the operations", "Pages"),
+    Shortcut("go-trail", "g a", "Go to the audit trail", "Pages"),
     Shortcut("go-policies", "g p", "Go to the policies", "Pages"),
     Shortcut("go-jobs", "g j", "Go to the jobs", "Pages"),
     Shortcut("next", "j", "Next row", "Lists"),
@@ -51,6 +54,10 @@ SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("copy-link", "y", "Copy the link", "Decisions"),
     Shortcut("suspend", "m", "Suspend or release a session", "Sessions"),
     Shortcut("preview", "p", "Preview an eviction", "Sessions"),
+    Shortcut("incident", "i", "Open an incident about it", "Sessions"),
+    Shortcut("acknowledge", "A", "Acknowledge an incident", "Incidents"),
+    Shortcut("filter-cell", "f", "Show only rows with this cell's value", "Audit trail"),
+    Shortcut("exclude-cell", "F", "Leave out rows with this cell's value", "Audit trail"),
 )
 _BY_ID = {one.id: one for one in SHORTCUTS}
 

@@ -1,22 +1,45 @@
 """The tables of what people do about memories.
 
 ``people`` (who logs in, and what they may), ``review`` (leases, decisions,
-notes) and ``trail`` (seals over the events). Row-level security, grants and triggers are SQL files in ``audits/sql``.
+notes), ``response`` (incidents, operations, approvals), ``privacy`` (requests
+of data subjects, exports) and ``trail`` (seals over the events). Row-level
+security, grants and triggers are SQL files in ``audits/sql``.
 """
 
 from .people import Invitation, LoginFailure, Membership, SavedView, User
+from .privacy import Export, SubjectRequest
+from .response import (
+    Approval,
+    Incident,
+    IncidentNote,
+    IncidentScope,
+    IncidentTask,
+    Operation,
+    OperationTarget,
+    SessionNote,
+)
 from .review import ReviewDecision, ReviewItem, ReviewNote
 from .trail import Seal, SealedEvent
 
 __all__ = [
+    "Approval",
+    "Export",
+    "Incident",
+    "IncidentNote",
+    "IncidentScope",
+    "IncidentTask",
     "Invitation",
     "LoginFailure",
     "Membership",
+    "Operation",
+    "OperationTarget",
     "ReviewDecision",
     "ReviewItem",
     "ReviewNote",
     "SavedView",
     "Seal",
     "SealedEvent",
+    "SessionNote",
+    "SubjectRequest",
     "User",
 ]

@@ -1,4 +1,4 @@
-"""What every page shows around its own content: held facts, containment, the chain.
+"""What every page shows around its own content: held facts, containment, the chain, open work.
 
 Owns one statement, whose first column also bounds how long the page's other
 statements may take. Inside a workspace scope.
@@ -19,7 +19,13 @@ COUNTS = """SELECT set_config('statement_timeout', %(patience)s, true),
     (SELECT count(*) FROM (SELECT 1 FROM memory_record WHERE workspace_id = %(workspace)s
         AND status = 'quarantined' LIMIT %(most)s) AS held),
     contained.sessions, contained.sources, contained.since,
-    sealed.number, sealed.last, sealed.sealed_at
+    sealed.number, sealed.last, sealed.sealed_at,
+    (SELECT count(*) FROM (SELECT 1 FROM incident WHERE workspace_id = %(workspace)s
+        AND state = 'open' LIMIT %(most)s) AS o),
+    (SELECT count(*) FROM (SELECT 1 FROM operation WHERE workspace_id = %(workspace)s
+        AND state IN ('queued', 'running') LIMIT %(most)s) AS o),
+    (SELECT count(*) FROM (SELECT 1 FROM approval WHERE workspace_id = %(workspace)s
+        AND state = 'waiting' AND expires_at > now() LIMIT %(most)s) AS o)
 FROM (SELECT count(*) FILTER (WHERE kind = 'session') AS sessions,
              count(*) FILTER (WHERE kind = 'source') AS sources, min(at) AS since
       FROM ((SELECT 'session' AS kind, suspended_at AS at FROM session
@@ -43,6 +49,9 @@ class Shell:
     seal_number: int | None = None
     sealed_through: int | None = None
     sealed_at: datetime | None = None
+    open_incidents: int = 0
+    running_operations: int = 0
+    waiting_approvals: int = 0
 
     @property
     def is_contained(self) -> bool:

@@ -41,13 +41,45 @@ class NavItem:
     permission: Permission = Permission.VIEW
     group: str = ""
     count: str = ""
+    counted: str = ""  # what the number counts, for those who hear it
 
 
 NAV: tuple[NavItem, ...] = (
     NavItem("overview", "Overview", "overview"),
-    NavItem("queue", "Queue", "queue", Permission.REVIEW, count="held"),
+    NavItem("queue", "Queue", "queue", Permission.REVIEW, count="held", counted="held"),
     NavItem("records", "Records", "records"),
-    NavItem("sessions", "Sessions", "sessions", count="suspended_sessions"),
+    NavItem("sessions", "Sessions", "sessions", count="suspended_sessions", counted="suspended"),
+    NavItem("sources", "Sources", "sources", count="suspended_sources", counted="suspended"),
+    NavItem(
+        "incidents",
+        "Incidents",
+        "incidents",
+        group="Response",
+        count="open_incidents",
+        counted="open",
+    ),
+    NavItem(
+        "operations",
+        "Operations",
+        "operations",
+        group="Response",
+        count="running_operations",
+        counted="running",
+    ),
+    NavItem(
+        "approvals",
+        "Approvals",
+        "approvals",
+        group="Response",
+        count="waiting_approvals",
+        counted="waiting",
+    ),
+    NavItem("as-of", "As of", "clock", group="Evidence"),
+    NavItem("trail", "Audit trail", "trail", Permission.AUDIT, group="Evidence"),
+    NavItem(
+        "subjects", "Subject requests", "subjects", Permission.HANDLE_SUBJECTS, group="Evidence"
+    ),
+    NavItem("legal-holds", "Legal holds", "holds", group="Evidence"),
     NavItem("gate", "Gate", "shield", group="Settings"),
     NavItem("policies", "Policies", "policies", group="Settings"),
     NavItem("jobs", "Jobs", "jobs", group="Settings"),
@@ -160,7 +192,7 @@ def _nav(request: HttpRequest, here: Place, shell: Shell | None) -> list[dict[st
         try:
             target = reverse(f"console:{item.name}", args=[here.slug])
         except NoReverseMatch:
-            target = reverse("console:records", args=[here.slug]) + "?status=quarantined"
+            continue
         groups.setdefault(item.group, []).append(
             {
                 "item": item,

@@ -2,14 +2,15 @@
 
 ``tenancy`` (who), ``policies`` (what is asked of a fact), ``memory`` (facts,
 claims, slots, fences), ``logs`` (events and serves, append-only), ``work``
-(jobs, idempotency, embedding models), ``imports`` (how far each file got) and
-``gate`` (a workspace's own rules).
+(jobs, idempotency, embedding models), ``imports`` (how far each file got),
+``gate`` (a workspace's own rules) and ``holds`` (what must be kept).
 Constraints that Django cannot say (composite keys, row-level security, partial
 unique and covering indexes, grants) are SQL files in ``records/sql``. See
 docs/schema.md for the map.
 """
 
 from .gate import GateReplay, GateRuleset
+from .holds import LegalHold
 from .imports import ImportRun
 from .logs import Event, Recall, Serve
 from .memory import Address, Claim, Fence, MemoryRecord, Slot, Standing, Tally
@@ -30,6 +31,7 @@ __all__ = [
     "IdempotencyKey",
     "ImportRun",
     "JobRun",
+    "LegalHold",
     "MemoryRecord",
     "Partition",
     "PredicatePolicy",

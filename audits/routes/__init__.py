@@ -1,0 +1,1 @@
+"""The console's routes by area; ``audits/urls.py`` puts them together."""

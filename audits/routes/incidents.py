@@ -1,0 +1,5 @@
+"""Routes of incidents."""
+
+from django.urls import URLPattern
+
+routes: list[URLPattern] = []

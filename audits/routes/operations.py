@@ -1,0 +1,5 @@
+"""Routes of operations and approvals."""
+
+from django.urls import URLPattern
+
+routes: list[URLPattern] = []
