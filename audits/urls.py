@@ -29,6 +29,7 @@ from audits.views import (
     record,
     record_acts,
     records,
+    saved,
     workspaces,
 )
 
@@ -61,8 +62,8 @@ workspace = [
     path("queue/<uuid:record_id>", queue_item.show_item, name="queue-item"),
     path("queue/<uuid:record_id>/decide", queue_acts.decide, name="queue-decide"),
     path("queue/<uuid:record_id>/lease", queue_item.keep_lease, name="queue-lease"),
-    path("views", workspaces.save_view, name="view-save"),
-    path("views/<uuid:view_id>/delete", workspaces.delete_view, name="view-delete"),
+    path("views", saved.save_view, name="view-save"),
+    path("views/<uuid:view_id>/delete", saved.delete_view, name="view-delete"),
     *session_routes.routes,
     *operation_routes.routes,
     *incident_routes.routes,

@@ -34,7 +34,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 FILTERS = (*CHOICES, "rule", "partition", "session", "predicate", "writer", "text", "id")
 # What stands in the queue's URLs beside filters.
-NOT_FILTERS = frozenset({"after", "seen", "since", "selected", "skip", "token", "verb"})
+NOT_FILTERS = frozenset({"after", "seen", "since", "selected", "skip", "token", "verb", "view"})
 
 
 @dataclass(slots=True)

@@ -85,9 +85,13 @@ class WorkspaceForm(forms.Form):
     name = forms.CharField(label="Name", max_length=100)
 
 
+SAVED_PAGES = ("records", "queue", "sessions")  # lists whose filters can be kept
+
+
 class ViewForm(forms.Form):
     """A saved view: a name for a list's filters."""
 
+    page = forms.ChoiceField(choices=[(one, one) for one in SAVED_PAGES])
     name = forms.CharField(label="Name", max_length=100)
     query = forms.CharField(max_length=2_000, strip=False)
 

@@ -16,6 +16,7 @@ from uuid import UUID
 from audits.domain.review import DUE
 from audits.leases import AWAKE
 from audits.queries.rows import fetch
+from audits.queries.saved import VIEWS
 from records.cursors import Page, list_key, make_page, open_cursor
 from records.domain.risk import Risk
 from records.domain.terms import query_terms
@@ -222,8 +223,10 @@ def is_on_value(finding: dict[str, Any]) -> bool:
 
 def count_queue(
     wanted: QueueFilter, *, asking: Asking, most: int = COUNT_CAP
-) -> tuple[int, UUID | None]:
-    """Count the matches, and name the newest held fact: what is written after it has arrived since.
+) -> tuple[int, UUID | None, list[dict[str, Any]]]:
+    """Count the matches, name the newest held fact, and list the person's saved views.
+
+    What is written after the newest has arrived since.
 
     ``most`` + 1 means that there are more than ``most``.
     """
@@ -231,10 +234,11 @@ def count_queue(
     counted = fetch(
         f"""SELECT (SELECT count(*) FROM ({ids} LIMIT %(most)s) AS one) AS n,
                    (SELECT id FROM memory_record WHERE workspace_id = %(workspace)s
-                    AND status = 'quarantined' ORDER BY id DESC LIMIT 1) AS newest""",
-        {**values, "most": most + 1},
+                    AND status = 'quarantined' ORDER BY id DESC LIMIT 1) AS newest,
+                   {VIEWS} AS views""",
+        {**values, "most": most + 1, "saved_page": "queue"},
     )
-    return int(counted[0]["n"]), counted[0]["newest"]
+    return int(counted[0]["n"]), counted[0]["newest"], counted[0]["views"]
 
 
 def count_statement(wanted: QueueFilter, *, asking: Asking) -> tuple[str, dict[str, Any]]:

@@ -16,6 +16,7 @@ from django.db import connection
 
 from audits.queries.overview import COUNT_CAP
 from audits.queries.rows import fetch
+from audits.queries.saved import VIEWS
 from records.cursors import Page, list_key, make_page, open_cursor
 from records.domain.facts import Status
 from records.domain.ranking import why_not_current
@@ -39,7 +40,7 @@ JOIN source so ON so.id = r.source_id
 LEFT JOIN tally t ON t.record_id = r.id
 ORDER BY r.id DESC"""
 
-CHOICES = """WITH RECURSIVE found AS (
+CHOICES = f"""WITH RECURSIVE found AS (
     (SELECT predicate, 1 AS place FROM memory_record WHERE workspace_id = %(workspace)s
      ORDER BY predicate LIMIT 1)
     UNION ALL
@@ -48,10 +49,7 @@ CHOICES = """WITH RECURSIVE found AS (
     FROM found WHERE found.predicate IS NOT NULL AND place < %(most)s)
 SELECT ARRAY(SELECT predicate FROM found WHERE predicate IS NOT NULL ORDER BY predicate)
         AS predicates,
-    coalesce((SELECT jsonb_agg(jsonb_build_object('id', id, 'name', name, 'query', query)
-                               ORDER BY name)
-              FROM saved_view WHERE workspace_id = %(workspace)s AND user_id = %(user)s
-                AND page = 'records'), '[]') AS views"""
+    {VIEWS} AS views"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,5 +213,6 @@ def load_choices(
 
     The predicates by skipping through their index: the cost is theirs, not the records'.
     """
-    (row,) = fetch(CHOICES, {"workspace": workspace_id, "user": user_id, "most": most})
+    values = {"workspace": workspace_id, "me": user_id, "saved_page": "records", "most": most}
+    (row,) = fetch(CHOICES, values)
     return row["predicates"], row["views"]

@@ -23,6 +23,7 @@ from audits.forms.queue import CHOICES, IDS_MOST, AskedQueue, read_filters
 from audits.leases import Reviewer
 from audits.queries import queue as queries
 from audits.queries.queue import Asking
+from audits.queries.saved import saved_of
 from audits.queries.shell import bound_statements
 from audits.templatetags.console import age
 from audits.views.pages import done, is_partial, reading, show, url
@@ -51,7 +52,7 @@ def list_queue(request: ConsoleRequest) -> HttpResponse:
         asked = ask(request)
         asking = asking_of(request)
         page = _page(asked, asking)
-        count, newest = queries.count_queue(asked.wanted, asking=asking)
+        count, newest, views = queries.count_queue(asked.wanted, asking=asking)
         is_stuck = not any(row["lease"] != "colleague" for row in page.items)
         why = queries.explain(asked.wanted, asking=asking) if is_stuck and not asked.after else None
     context: dict[str, Any] = {
@@ -65,6 +66,7 @@ def list_queue(request: ConsoleRequest) -> HttpResponse:
         "is_all_leased": bool(page.items) and is_stuck and asked.after is None,
         "choices": CHOICES,
         "query": asked.query,
+        "saved": saved_of("queue", views, query=asked.query, asked_for=request.GET.get("view")),
     }
     template = "queue/_queue_table.html" if is_partial(request) else "queue/list.html"
     return show(request, template, context)

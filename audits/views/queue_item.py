@@ -80,7 +80,7 @@ def show_recent(request: ConsoleRequest) -> HttpResponse:
         rows = list_recent(request.user.id, workspace_id=request.here.id)
     for row in rows:
         row["why"] = BY_CODE[row["reason"]].label if row["reason"] in BY_CODE else ""
-    return show_form(request, "queue/recent", {"recent": rows})
+    return show_form(request, "queue/recent", {"recent": rows, "title": "Your last decisions"})
 
 
 def take_lease(request: ConsoleRequest, record_id: UUID) -> tuple[Lease | None, Panel | None]:

@@ -16,6 +16,7 @@ from audits.forms.records import CHOICES, TEXT_LIMIT, Asked, read_filters
 from audits.queries import records as queries
 from audits.queries.jump import find_target
 from audits.queries.overview import COUNT_CAP
+from audits.queries.saved import saved_of
 from audits.views.pages import is_partial, reading, show, url
 from records.cursors import Page
 from records.items import BadRequest
@@ -40,7 +41,10 @@ def list_records(request: ConsoleRequest) -> HttpResponse:
         }
         if not is_partial(request):
             predicates, views = queries.load_choices(request.here.id, request.user.id)
-            context |= {"choices": CHOICES, "predicates": predicates, "views": views}
+            context |= {"choices": CHOICES, "predicates": predicates}
+            context["saved"] = saved_of(
+                "records", views, query=context["query"], asked_for=request.GET.get("view")
+            )
     template = "records/_records_table.html" if is_partial(request) else "records/list.html"
     return show(request, template, context)
 

@@ -188,20 +188,53 @@ def test_page_travels_compressed(person: Person) -> None:
     assert len(packed.content) < 20_000 < len(plain.content)
 
 
-def test_saved_view_is_its_persons_own(person: Person) -> None:
-    answer = person.post("views", {"name": "held ones", "query": "status=quarantined"})
+SAVED = [("records", "status=quarantined"), ("queue", "risk=high")]
+
+
+@pytest.mark.parametrize(("page", "query"), SAVED)
+def test_saved_view_is_its_persons_own(page: str, query: str) -> None:
+    person = make_person(role=Role.REVIEWER)
+    answer = person.post("views", {"page": page, "name": "my own", "query": query})
     assert answer.status_code == 302
     put(person.access)
-    page = text(person.get("records"))
-    assert "held ones" in page
-    assert "?status=quarantined" in page
-    colleague = make_person(person.access, Role.VIEWER)
-    assert "held ones" not in text(colleague.get("records"))
-    view_id = re.search(r"/views/([0-9a-f-]{36})/delete", page)
+    shown = text(person.get(page))
+    assert f"?{query}&amp;view=" in shown
+    other = next(one for one, _ in SAVED if one != page)
+    assert "my own" not in text(person.get(other))
+    colleague = make_person(person.access, Role.REVIEWER)
+    assert "my own" not in text(colleague.get(page))
+    view_id = re.search(r"/views/([0-9a-f-]{36})/delete", shown)
     assert view_id is not None
     assert colleague.post(f"views/{view_id.group(1)}/delete").status_code == 404
     assert person.post(f"views/{view_id.group(1)}/delete").status_code == 302
-    assert "held ones" not in text(person.get("records"))
+    assert "my own" not in text(person.get(page))
+
+
+@pytest.mark.parametrize(("page", "query"), SAVED)
+def test_changed_filters_of_a_saved_view_are_marked(page: str, query: str) -> None:
+    person = make_person(role=Role.REVIEWER)
+    answer = person.post("views", {"page": page, "name": "my own", "query": query})
+    view = answer.headers["Location"].rpartition("view=")[2]
+    name, _, value = query.partition("=")
+    plain = text(person.get(page, **{name: value, "view": view}))
+    assert "View: my own" in plain
+    assert "(modified)" not in plain
+    changed = text(person.get(page, **{name: value, "view": view, "text": "acme"}))
+    assert "(modified)" in changed
+    assert f'name="view" value="{view}"' in changed  # the next filtering keeps the mark
+    assert "View:" not in text(person.get(page, text="acme"))
+
+
+@pytest.mark.parametrize(
+    "given", [{"page": "people"}, {"name": ""}, {"name": "n" * 101}, {"query": "q" * 2_001}]
+)
+def test_view_that_cannot_be_saved_says_why(person: Person, given: dict[str, str]) -> None:
+    posted = {"page": "records", "name": "my own", "query": "status=active", **given}
+    answer = person.client.post(f"/w/{person.access.workspace}/views", posted, follow=True)
+    shown = text(answer)
+    assert "The view was not saved." in shown
+    assert next(iter(given)) in shown
+    assert "Saved views" not in shown
 
 
 def test_jump_field_finds_a_record_a_session_or_words(person: Person) -> None:
