@@ -168,8 +168,9 @@ class Claim(models.Model):
     """That one session, through one source, asserted one record.
 
     ``state``: ``live`` counts; ``held`` was stopped by the gate (a restatement
-    whose wording is suspicious); ``dropped`` was evicted. ``wording`` is kept
-    when it differs from the record's content.
+    whose wording is suspicious); ``dropped`` was evicted, by the operation
+    ``dropped_by`` where it was one. ``wording`` is kept when it differs from
+    the record's content.
     """
 
     pk = models.CompositePrimaryKey("record_id", "session_id", "source_id")
@@ -197,6 +198,7 @@ class Claim(models.Model):
     confidence = Real(default=0.8)
     evidence = models.TextField(default="", db_default="")
     wording = models.TextField(default="", db_default="")
+    dropped_by = models.UUIDField(null=True)
 
     class Meta:
         db_table = "claim"
