@@ -55,6 +55,7 @@ class Draft:
     arriving: Incoming | None = None
     words: tuple[int, ...] = ()
     applied: Applied | None = None
+    opens: bool = False  # the first of this transaction in a slot that did not exist
     _searched: str = ""
 
     @property

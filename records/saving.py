@@ -16,7 +16,7 @@ from uuid import UUID
 
 import psycopg
 
-from records import events, store
+from records import events, signals, store
 from records.access import Access
 from records.domain.facts import Decision, Status
 from records.domain.ledger import Ledger
@@ -68,6 +68,7 @@ def save(
     store.point_addresses(cur, {a: ledger.addresses[a] for a in sorted(ledger.moved_addresses)})
     store.count_fence_attempts(cur, ledger.tried_fences, now)
     _save_totals(cur, drafts, access, now)
+    signals.save(cur, drafts, salts, access=access, now=now)
     events.append(happenings, access=access)
     return answers
 

@@ -388,6 +388,11 @@ def _load(
         if d.identity.address_id is not None and d.shaped.source_key is not None
     }
     held = store.lock_addresses(cur, access.workspace_id, addresses, now) if addresses else {}
+    opened = set(fresh)
+    for one in drafts:
+        if one.identity.slot_id in opened:
+            opened.discard(one.identity.slot_id)
+            one.opens = True
     # A slot that did not exist holds nothing: most new facts need no look-up at all.
     old = [d for d in drafts if d.identity.slot_id not in fresh]
     fingerprints = list(dict.fromkeys((d.partition_id, d.identity.fingerprint) for d in old))

@@ -3,7 +3,8 @@
 ``tenancy`` (who), ``policies`` (what is asked of a fact), ``memory`` (facts,
 claims, slots, fences), ``logs`` (events and serves, append-only), ``work``
 (jobs, idempotency, embedding models), ``imports`` (how far each file got),
-``gate`` (a workspace's own rules) and ``holds`` (what must be kept).
+``gate`` (a workspace's own rules), ``holds`` (what must be kept) and ``signals``
+(what looks odd of a session).
 Constraints that Django cannot say (composite keys, row-level security, partial
 unique and covering indexes, grants) are SQL files in ``records/sql``. See
 docs/schema.md for the map.
@@ -15,6 +16,7 @@ from .imports import ImportRun
 from .logs import Event, Recall, Serve
 from .memory import Address, Claim, Fence, MemoryRecord, Slot, Standing, Tally
 from .policies import PredicatePolicy
+from .signals import SessionSignals
 from .tenancy import ApiKey, Partition, Session, SessionTotals, Source, SourceRun, Workspace
 from .work import EmbeddingModel, Feedback, IdempotencyKey, JobRun
 
@@ -38,6 +40,7 @@ __all__ = [
     "Recall",
     "Serve",
     "Session",
+    "SessionSignals",
     "SessionTotals",
     "Slot",
     "Source",
