@@ -20,6 +20,7 @@ from records.gate_replay import replay_store
 from records.jobs import catalogue, runs
 from records.jobs.catalogue import Job
 from records.jobs.decay import update_age
+from records.jobs.erasures import destroy_due
 from records.jobs.freshness import update_freshness
 from records.jobs.partitions import keep_partitions
 from records.jobs.recast import bring_over
@@ -103,6 +104,12 @@ def partitions(*, waiting: bool = False) -> None:
     runs.perform(
         catalogue.PARTITIONS, None, keep_partitions, using="maintenance", begin=not waiting
     )
+
+
+@shared_task(name=catalogue.ERASURES.task)
+def erasures(*, waiting: bool = False) -> None:
+    """Destroy the texts in logs that erasures left; only maintenance may."""
+    runs.perform(catalogue.ERASURES, None, destroy_due, using="maintenance", begin=not waiting)
 
 
 @shared_task(name=catalogue.RECOVER.task)

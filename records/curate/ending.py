@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from uuid import UUID
 
-from records import events, holds
+from records import erasing, events, holds
 from records.access import Access
 from records.curate.acting import Acted, acting, leave, lock, moved
 from records.curate.fencing import fence_for_everyone
@@ -49,9 +49,11 @@ def erase(
     """Destroy the content of records for good; the trail still verifies.
 
     Subject, value, content, vector, terms, findings, claims' texts and the
-    salt that keyed the digests are gone; a fence with a keyed digest keeps the
-    fact from coming back with the next import. What a legal hold covers is
-    skipped by name; the database would refuse it.
+    salt that keyed the digests are gone, and so are quotes of them elsewhere
+    (``erasing``; what only maintenance may change follows within a minute). A
+    fence with a keyed digest keeps the fact from coming back with the next
+    import. What a legal hold covers is skipped by name; the database would
+    refuse it.
     """
     now = now or datetime.now(UTC)
     wanted = list(record_ids)
@@ -67,6 +69,7 @@ def erase(
         if not going:
             return acted
         ids = acted.changed = [h.id for h in going]
+        erasing.erase_elsewhere(cur, ids, access)
         key = fence_key(access.workspace_id)
         fence_for_everyone(cur, going, access, now, reason)
         cur.execute(
@@ -85,11 +88,14 @@ def erase(
                    fingerprint = 'fp_' || left(encode(sha256(id::text::bytea), 'hex'), 24),
                    embedding = NULL, embedding_model = NULL, terms = '{}', more_terms = NULL,
                    findings = '[]', metadata = '{}', tags = '{}', labels = '{}', external_id = NULL,
+                   extracted_by = '', recheck_reason = NULL,
                    source_key = CASE WHEN derived THEN 'erased:' || id END, override = NULL, salt = NULL
                WHERE id = ANY(%s)""",
             [now, ids],
         )
         cur.execute("UPDATE claim SET evidence = '', wording = '' WHERE record_id = ANY(%s)", [ids])
+        # What people wrote when they took the fact out may quote it.
+        cur.execute("UPDATE fence SET reason = '' WHERE record_id = ANY(%s)", [ids])
         cur.execute("UPDATE address SET record_id = NULL WHERE record_id = ANY(%s)", [ids])
         events.append([moved("record.erased", h, reason) for h in going], access=access)
         return acted

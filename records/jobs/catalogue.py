@@ -105,6 +105,16 @@ PARTITIONS = register(
         installation=True,
     )
 )
+ERASURES = register(
+    Job(
+        "erasures",
+        "Texts in the logs that erased facts leave behind",
+        "records.erasures",
+        timedelta(seconds=30),
+        maintenance=True,
+        installation=True,
+    )
+)
 RECOVER = register(
     Job(
         "recover",

@@ -10,6 +10,7 @@ unique and covering indexes, grants) are SQL files in ``records/sql``. See
 docs/schema.md for the map.
 """
 
+from .erasure import ErasureDue
 from .gate import GateReplay, GateRuleset
 from .holds import LegalHold
 from .imports import ImportRun
@@ -25,6 +26,7 @@ __all__ = [
     "ApiKey",
     "Claim",
     "EmbeddingModel",
+    "ErasureDue",
     "Event",
     "Feedback",
     "Fence",
