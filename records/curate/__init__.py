@@ -10,14 +10,16 @@ never plain success.
 from records.curate.acting import REASON_LIMIT, Acted, Held
 from records.curate.containing import release, suspend
 from records.curate.ending import erase, retract
-from records.curate.evicting import evict, restore
+from records.curate.evicting import Provenance, evict
 from records.curate.holding import approve, findings_digest, hold, reject, reopen
+from records.curate.restoring import restore
 from records.curate.tending import confirm, extend
 
 __all__ = [
     "REASON_LIMIT",
     "Acted",
     "Held",
+    "Provenance",
     "approve",
     "confirm",
     "erase",

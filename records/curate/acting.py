@@ -36,6 +36,8 @@ class Acted:
     skipped: list[tuple[UUID, str]] = field(default_factory=list)
     restored: list[UUID] = field(default_factory=list)
     superseded: list[UUID] = field(default_factory=list)
+    dropped: set[UUID] = field(default_factory=set)  # records that lost a claim
+    revived: set[UUID] = field(default_factory=set)  # records of which a claim counts again
     dropped_claims: int = 0
     restored_claims: int = 0
 
@@ -166,11 +168,16 @@ def grade(cur: psycopg.Cursor[Row], record_ids: Sequence[UUID]) -> None:
     )
 
 
-def restorations(restored: Restored, because: str) -> list[Happening]:
+def restorations(restored: Restored, because: str, **details: Any) -> list[Happening]:
     """Say of each record that came back into service why it did."""
     return [
         Happening(
-            "record.restored", "record", target_id=one, partition_id=partition_id, reason=because
+            "record.restored",
+            "record",
+            target_id=one,
+            partition_id=partition_id,
+            reason=because,
+            details=details,
         )
         for one, partition_id in restored
     ]

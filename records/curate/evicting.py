@@ -1,9 +1,12 @@
-"""Taking facts out of service by provenance or one by one, kept and undoable."""
+"""Taking facts out of service by provenance or one by one, kept and undoable.
+
+Putting them back is ``restoring.py``'s.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -21,16 +24,35 @@ from records.curate.acting import (
     set_status,
     the_one,
 )
-from records.curate.fencing import fence, lift_fences
-from records.curate.placing import (
-    readmit,
-    restore_predecessors,
-    taken_fingerprints,
-    with_predecessors,
-)
-from records.domain.facts import HoldReason, Status
+from records.curate.fencing import fence
+from records.curate.placing import restore_predecessors, with_predecessors
+from records.domain.facts import Shared, Status
 from records.queries import Row
 from records.scope import retried
+
+ClaimKey = tuple[UUID, UUID]  # (session, source)
+OUT = frozenset({Status.EVICTED, Status.ERASED, Status.RETRACTED, Status.REJECTED})
+SHARED = "also asserted by others"
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Whose claims an eviction drops: of each record named here, these and no others.
+
+    A record of the eviction that is not named is evicted whoever asserts it.
+    The fence keeps out the claims' sessions, or their sources.
+    """
+
+    claims: Mapping[UUID, Sequence[ClaimKey]]
+    is_by_source: bool = False
+
+    def fences(self, record_id: UUID) -> list[tuple[UUID | None, UUID | None]]:
+        """Return whom the record's fences keep out: (session, source); both None is everyone."""
+        if record_id not in self.claims:
+            return [(None, None)]
+        if self.is_by_source:
+            return [(None, one) for one in dict.fromkeys(s for _, s in self.claims[record_id])]
+        return [(one, None) for one in dict.fromkeys(s for s, _ in self.claims[record_id])]
 
 
 @retried
@@ -41,17 +63,21 @@ def evict(
     access: Access,
     session_id: UUID | None = None,
     source_id: UUID | None = None,
-    keep_shared: bool = True,
+    provenance: Provenance | None = None,
+    operation_id: UUID | None = None,
+    shared: Shared = Shared.DROP,
     version: int | None = None,
+    versions: Mapping[UUID, int] | None = None,
     now: datetime | None = None,
 ) -> Acted:
     """Take facts out of service, kept and undoable.
 
-    With a session or source the eviction is by provenance: its claims are
-    dropped, a fact that others assert too stays (unless ``keep_shared`` is
-    off), and the fence keeps out that provenance alone. What an evicted fact
-    had displaced is live again. One transaction; call it in batches.
-    With ``version``, for one record: ``Conflict`` when it has moved on.
+    With a session or source, or a ``provenance`` of several, the eviction is by
+    provenance: its claims are dropped, a fact that others assert too is treated
+    as ``shared`` says, and the fence keeps out that provenance alone. What an
+    evicted fact had displaced is live again. One transaction; call it in batches.
+    With ``version``, for one record: ``Conflict`` when it has moved on; one of
+    several that has moved on from its place in ``versions`` is skipped.
     """
     now = now or datetime.now(UTC)
     wanted = list(dict.fromkeys(record_ids))
@@ -62,202 +88,123 @@ def evict(
         targets = [found[one] for one in wanted if one in found]
         acted = Acted(matched=len(targets))
         acted.skipped += [(one, "not found") for one in wanted if one not in found]
-        shared = (
-            _drop_claims(cur, targets, session_id, source_id) if session_id or source_id else {}
-        )
-        going: list[Held] = []
-        for held in targets:
-            if held.status in (Status.EVICTED, Status.ERASED, Status.RETRACTED, Status.REJECTED):
-                acted.skipped.append((held.id, f"is {held.status}"))
-            elif keep_shared and shared.get(held.id):
-                acted.skipped.append((held.id, "also asserted by others; its claim is dropped"))
-            else:
-                going.append(held)
-        acted.dropped_claims = len(shared)
-        if not going:
-            _note_dropped(targets, shared, reason, access, session_id)
-            store.refresh_tallies(cur, sorted(shared), lower=True)
-            return acted
-        acted.changed = [h.id for h in going]
-        set_status(cur, acted.changed, Status.EVICTED, now)
-        restored = restore_predecessors(cur, going, now)
-        acted.restored = [one for one, _ in restored]
-        fence(cur, [(h, session_id, source_id) for h in going], access, now, reason)
+        if versions is not None:
+            moved_on = [h for h in targets if versions.get(h.id) != h.version]
+            acted.skipped += [(h.id, "has changed since") for h in moved_on]
+            targets = [h for h in targets if versions.get(h.id) == h.version]
+        if provenance is None and (session_id or source_id):
+            provenance = _provenance_of(cur, targets, session_id, source_id)
+        dropped, others = _drop_claims(cur, targets, provenance, shared, operation_id)
+        going = list(_going(targets, provenance, dropped, others, shared, acted))
+        acted.dropped = dropped
+        acted.dropped_claims = len(dropped)
+        gone = {h.id for h in going}
+        kept = [h for h in targets if h.id in dropped and h.id not in gone]
+        details = {"operation": str(operation_id)} if operation_id else {}
+        if going:
+            acted.changed = [h.id for h in going]
+            # What it was held for is kept, so that it can be held for that again.
+            set_status(cur, acted.changed, Status.EVICTED, now, hold_reason=None)
+            restored = restore_predecessors(cur, going, now)
+            acted.restored = [one for one, _ in restored]
+            fence(cur, _fences(going, provenance, session_id, source_id), access, now, reason)
+            events.append(
+                [
+                    *(
+                        moved("record.evicted", h, reason, session_id=session_id, **details)
+                        for h in going
+                    ),
+                    *restorations(restored, "what displaced it was evicted", **details),
+                ],
+                access=access,
+            )
         # What goes is out of every answer: its counts matter again when it comes back, and each
         # rewriting of a row costs all its indexes.
-        staying = shared.keys() - set(acted.changed)
-        store.refresh_tallies(cur, sorted(staying), lower=True)
+        store.refresh_tallies(cur, sorted(h.id for h in kept), lower=True)
         events.append(
-            [
-                *(moved("record.evicted", h, reason, session_id=session_id) for h in going),
-                *restorations(restored, "what displaced it was evicted"),
-            ],
+            [moved("claim.dropped", h, reason, session_id=session_id, **details) for h in kept],
             access=access,
         )
-        gone = set(acted.changed)
-        kept = [h for h in targets if h.id not in gone]
-        _note_dropped(kept, shared, reason, access, session_id)
         return acted
+
+
+def _going(
+    targets: Sequence[Held],
+    provenance: Provenance | None,
+    dropped: set[UUID],
+    others: set[UUID],
+    shared: Shared,
+    acted: Acted,
+) -> Iterable[Held]:
+    """Yield what leaves service; say of the rest why it stays."""
+    for held in targets:
+        by_claim = provenance is not None and held.id in provenance.claims
+        if held.status in OUT:
+            acted.skipped.append((held.id, f"is {held.status}"))
+        elif by_claim and held.id in others and shared is not Shared.EVICT:
+            its = "; its claim is dropped" if held.id in dropped else ""
+            acted.skipped.append((held.id, SHARED + its))
+        elif by_claim and held.id not in dropped:
+            acted.skipped.append((held.id, "its claim is dropped already"))
+        else:
+            yield held
+
+
+def _provenance_of(
+    cur: psycopg.Cursor[Row],
+    targets: Sequence[Held],
+    session_id: UUID | None,
+    source_id: UUID | None,
+) -> Provenance:
+    """Return the standing claims of one session or one source on these records."""
+    cur.execute(
+        """SELECT record_id, session_id, source_id FROM claim
+           WHERE record_id = ANY(%s) AND state <> 'dropped' AND (session_id = %s OR source_id = %s)""",
+        [[h.id for h in targets], session_id, source_id],
+    )
+    claims: dict[UUID, list[ClaimKey]] = {}
+    for record_id, session, source in cur.fetchall():
+        claims.setdefault(record_id, []).append((session, source))
+    return Provenance(claims, is_by_source=session_id is None)
 
 
 def _drop_claims(
     cur: psycopg.Cursor[Row],
     held: Sequence[Held],
+    provenance: Provenance | None,
+    shared: Shared,
+    operation_id: UUID | None,
+) -> tuple[set[UUID], set[UUID]]:
+    """Drop a provenance's claims; return the records touched, and those that others assert."""
+    if provenance is None or not held:
+        return set(), set()
+    ids = [h.id for h in held if h.id in provenance.claims]
+    # Writers wait for the slots' locks, so what this finds stays so until the commit.
+    cur.execute(
+        """SELECT record_id, session_id, source_id FROM claim
+           WHERE record_id = ANY(%s) AND state = 'live'""",
+        [ids],
+    )
+    named = {(one, *key) for one in ids for key in provenance.claims[one]}
+    others = {row[0] for row in cur.fetchall() if row not in named}
+    if shared is Shared.KEEP:
+        named = {key for key in named if key[0] not in others}
+    cur.execute(
+        """UPDATE claim c SET state = 'dropped', dropped_by = %s
+           FROM unnest(%s::uuid[], %s::uuid[], %s::uuid[]) AS k (record, session, source)
+           WHERE c.record_id = k.record AND c.session_id = k.session AND c.source_id = k.source
+             AND c.state <> 'dropped' RETURNING c.record_id""",
+        [operation_id, *([key[i] for key in named] for i in range(3))],
+    )
+    return {row[0] for row in cur}, others
+
+
+def _fences(
+    going: Sequence[Held],
+    provenance: Provenance | None,
     session_id: UUID | None,
     source_id: UUID | None,
-) -> dict[UUID, bool]:
-    """Drop one provenance's claims; say of each record touched whether others assert it."""
-    cur.execute(
-        """WITH dropped AS (
-               UPDATE claim SET state = 'dropped'
-               WHERE record_id = ANY(%(ids)s) AND state <> 'dropped'
-                 AND (session_id = %(session)s OR source_id = %(source)s)
-               RETURNING record_id)
-           SELECT d.record_id, EXISTS (
-               SELECT 1 FROM claim c WHERE c.record_id = d.record_id AND c.state = 'live'
-                 AND c.session_id IS DISTINCT FROM %(session)s AND c.source_id IS DISTINCT FROM %(source)s)
-           FROM (SELECT DISTINCT record_id FROM dropped) d""",
-        {"ids": [h.id for h in held], "session": session_id, "source": source_id},
-    )
-    return {row[0]: row[1] for row in cur}
-
-
-def _note_dropped(
-    held: Sequence[Held],
-    shared: dict[UUID, bool],
-    reason: str,
-    access: Access,
-    session_id: UUID | None,
-) -> None:
-    events.append(
-        [moved("claim.dropped", h, reason, session_id=session_id) for h in held if h.id in shared],
-        access=access,
-    )
-
-
-@retried
-def restore(
-    record_ids: Iterable[UUID],
-    reason: str,
-    *,
-    access: Access,
-    session_id: UUID | None = None,
-    source_id: UUID | None = None,
-    version: int | None = None,
-    now: datetime | None = None,
-) -> Acted:
-    """Undo evictions: each record returns to where it stood, reconciled as of now.
-
-    Its fences are lifted and its dropped claims count again. One that was past
-    is live again when all that came after it is out of service. A record of a
-    fact that has been stored anew since is skipped, and says so. With a session
-    or source, its dropped claims on records that stayed count again, too. With
-    ``version``, for one record: ``Conflict`` when it has moved on.
-    """
-    now = now or datetime.now(UTC)
-    wanted = list(dict.fromkeys(record_ids))
-    with acting(access) as cur:
-        found = lock(cur, wanted, access.workspace_id)
-        if version is not None:
-            the_one(found, wanted[0], version)
-        acted = Acted(matched=len(found))
-        acted.skipped += [(one, "not found") for one in wanted if one not in found]
-        revived = _revive_claims(cur, found.values(), session_id, source_id)
-        acted.restored_claims = len(revived)
-        if revived:
-            store.refresh_tallies(cur, sorted(revived))
-            dropped = [h for h in found.values() if h.id in revived]
-            events.append(
-                [moved("claim.restored", h, reason, session_id=session_id) for h in dropped],
-                access=access,
-            )
-        coming: list[Held] = []
-        for held in found.values():
-            if held.status is not Status.EVICTED:
-                if held.id in revived:
-                    acted.skipped.append((held.id, "stayed in service; its claim counts again"))
-                    continue
-                acted.skipped.append((held.id, f"is {held.status}, not evicted"))
-            else:
-                coming.append(held)
-        if not coming:
-            return acted
-        ids = [h.id for h in coming]
-        lift_fences(cur, coming, access, now)
-        cur.execute(
-            "UPDATE claim SET state = 'live' WHERE record_id = ANY(%s) AND state = 'dropped'", [ids]
-        )
-        by_prior = defaultdict(list)
-        for held in coming:
-            by_prior[held.prior_status or str(Status.ACTIVE)].append(held)
-        past = by_prior.pop(str(Status.SUPERSEDED), [])
-        ends = _successors(cur, past, coming)
-        live = by_prior.pop(str(Status.ACTIVE), []) + [h for h in past if h.id not in ends]
-        placed = readmit(cur, live, access, now, action="record.restored", reason=reason)
-        acted.changed += placed.changed
-        acted.skipped += placed.skipped
-        acted.superseded += placed.superseded
-        if ends:
-            by_prior[str(Status.SUPERSEDED)] = [h for h in past if h.id in ends]
-            cur.execute(
-                """UPDATE memory_record r SET superseded_by = u.successor
-                   FROM unnest(%s::uuid[], %s::uuid[]) AS u (id, successor)
-                   WHERE r.id = u.id AND r.superseded_by <> u.successor""",
-                [list(ends), list(ends.values())],
-            )
-        held_before = by_prior.pop(str(Status.QUARANTINED), [])
-        taken = taken_fingerprints(cur, held_before) if held_before else set()
-        for one in held_before:
-            if (one.partition_id, one.fingerprint) in taken:
-                acted.skipped.append((one.id, "the same fact is stored anew"))
-            else:
-                taken.add((one.partition_id, one.fingerprint))
-                by_prior[str(Status.QUARANTINED)].append(one)
-        for prior, several in by_prior.items():
-            hold_reason = str(HoldReason.MANUAL) if prior == Status.QUARANTINED else ""
-            set_status(cur, [h.id for h in several], Status(prior), now, hold_reason=hold_reason)
-            events.append(
-                [moved("record.restored", h, reason, to=prior) for h in several], access=access
-            )
-            acted.changed += [h.id for h in several]
-        store.refresh_tallies(cur, sorted(acted.changed))
-        return acted
-
-
-def _revive_claims(
-    cur: psycopg.Cursor[Row],
-    held: Iterable[Held],
-    session_id: UUID | None,
-    source_id: UUID | None,
-) -> set[UUID]:
-    """Let one provenance's dropped claims on records that stayed count again; return those."""
-    stayed = [h.id for h in held if h.status in (Status.ACTIVE, Status.SUPERSEDED)]
-    if not stayed or not (session_id or source_id):
-        return set()
-    cur.execute(
-        """UPDATE claim SET state = 'live' WHERE record_id = ANY(%s) AND state = 'dropped'
-             AND (session_id = %s OR source_id = %s) RETURNING record_id""",
-        [stayed, session_id, source_id],
-    )
-    return {row[0] for row in cur}
-
-
-def _successors(
-    cur: psycopg.Cursor[Row], past: Sequence[Held], coming: Sequence[Held]
-) -> dict[UUID, UUID]:
-    """Return what now follows each past record, past what is evicted; none: it is in no answer."""
-    if not past:
-        return {}
-    cur.execute(
-        """WITH RECURSIVE walk (id, at, next, is_out, depth) AS (
-               SELECT r.id, n.id, n.superseded_by, n.status = 'evicted' AND n.id <> ALL(%(coming)s), 1
-               FROM memory_record r JOIN memory_record n ON n.id = r.superseded_by
-               WHERE r.id = ANY(%(past)s)
-               UNION ALL
-               SELECT w.id, n.id, n.superseded_by, n.status = 'evicted' AND n.id <> ALL(%(coming)s),
-                      w.depth + 1
-               FROM walk w JOIN memory_record n ON n.id = w.next WHERE w.is_out AND w.depth < 10000)
-           SELECT id, at FROM walk WHERE NOT is_out""",
-        {"past": [h.id for h in past], "coming": [h.id for h in coming]},
-    )
-    return {row[0]: row[1] for row in cur}
+) -> list[tuple[Held, UUID | None, UUID | None]]:
+    if session_id or source_id or provenance is None:
+        return [(h, session_id, source_id) for h in going]
+    return [(h, *whom) for h in going for whom in provenance.fences(h.id)]

@@ -5,8 +5,10 @@ Owns chains as acts change them; the decisions are the ledger's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
+from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -31,6 +33,7 @@ def readmit(
     *,
     action: str,
     reason: str,
+    details: Mapping[str, Any] = MappingProxyType({}),
 ) -> Acted:
     """Put records back in their places through the ledger, and say what that displaced."""
     addresses, held_by = _addresses_of(cur, held)
@@ -57,14 +60,14 @@ def readmit(
             winners.append(one.id)
         acted.changed.append(one.id)
         acted.superseded += applied.superseded
-        happenings.append(moved(action, one, reason, to=str(applied.status)))
+        happenings.append(moved(action, one, reason, to=str(applied.status), **details))
         happenings += [
             Happening(
                 "record.superseded",
                 "record",
                 target_id=old,
                 partition_id=one.partition_id,
-                details={"by": str(one.id)},
+                details={"by": str(one.id), **details},
             )
             for old in applied.superseded
         ]

@@ -40,6 +40,14 @@ class Decision(StrEnum):
     REJECTED = "rejected"
 
 
+class Shared(StrEnum):
+    """What an eviction by provenance does with facts that others assert, too."""
+
+    KEEP = "keep"  # leave them and all their claims
+    DROP = "drop"  # drop that provenance's claims; the facts stay
+    EVICT = "evict"  # take them out all the same
+
+
 class HoldReason(StrEnum):
     """Why a record is quarantined."""
 

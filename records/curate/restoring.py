@@ -1,0 +1,190 @@
+"""Undoing evictions: facts return to where they stood, reconciled as of now."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from uuid import UUID
+
+import psycopg
+
+from records import events, store
+from records.access import Access
+from records.curate.acting import Acted, Held, acting, lock, moved, set_status, the_one
+from records.curate.fencing import lift_fences
+from records.curate.placing import readmit, taken_fingerprints
+from records.domain.facts import HoldReason, Status
+from records.queries import Row
+from records.scope import retried
+
+
+@retried
+def restore(
+    record_ids: Iterable[UUID],
+    reason: str,
+    *,
+    access: Access,
+    session_id: UUID | None = None,
+    source_id: UUID | None = None,
+    operation_id: UUID | None = None,
+    undone_by: UUID | None = None,
+    version: int | None = None,
+    versions: Mapping[UUID, int] | None = None,
+    now: datetime | None = None,
+) -> Acted:
+    """Undo evictions: each record returns to where it stood, reconciled as of now.
+
+    Its fences are lifted and its dropped claims count again. One that was past
+    is live again when all that came after it is out of service. A record of a
+    fact that has been stored anew since is skipped, and says so. With a session
+    or source, its dropped claims on records that stayed count again, too; with
+    an ``operation_id`` the claims that this operation dropped, and no others
+    (``undone_by`` is the operation that undoes it). With ``version``, for one
+    record: ``Conflict`` when it has moved on; one of several that has moved on
+    from its place in ``versions`` is skipped.
+    """
+    now = now or datetime.now(UTC)
+    wanted = list(dict.fromkeys(record_ids))
+    details = {"operation": str(undone_by)} if undone_by else {}
+    with acting(access) as cur:
+        found = lock(cur, wanted, access.workspace_id)
+        if version is not None:
+            the_one(found, wanted[0], version)
+        acted = Acted(matched=len(found))
+        acted.skipped += [(one, "not found") for one in wanted if one not in found]
+        targets = list(found.values())
+        if versions is not None:
+            moved_on = [h for h in targets if versions.get(h.id) != h.version]
+            acted.skipped += [(h.id, "has changed since") for h in moved_on]
+            targets = [h for h in targets if versions.get(h.id) == h.version]
+        revived = _revive_claims(cur, targets, session_id, source_id, operation_id)
+        acted.revived = revived
+        acted.restored_claims = len(revived)
+        if revived:
+            store.refresh_tallies(cur, sorted(revived))
+            events.append(
+                [
+                    moved("claim.restored", h, reason, session_id=session_id, **details)
+                    for h in targets
+                    if h.id in revived
+                ],
+                access=access,
+            )
+        coming = list(_coming(cur, targets, acted))
+        if not coming:
+            return acted
+        ids = [h.id for h in coming]
+        lift_fences(cur, coming, access, now)
+        cur.execute(
+            """UPDATE claim SET state = 'live', dropped_by = NULL WHERE record_id = ANY(%(ids)s)
+                 AND state = 'dropped'
+                 AND (%(operation)s::uuid IS NULL OR dropped_by = %(operation)s::uuid)""",
+            {"ids": ids, "operation": operation_id},
+        )
+        by_prior = defaultdict(list)
+        for held in coming:
+            by_prior[held.prior_status or str(Status.ACTIVE)].append(held)
+        past = by_prior.pop(str(Status.SUPERSEDED), [])
+        ends = _successors(cur, past, coming)
+        live = by_prior.pop(str(Status.ACTIVE), []) + [h for h in past if h.id not in ends]
+        placed = readmit(
+            cur, live, access, now, action="record.restored", reason=reason, details=details
+        )
+        acted.changed += placed.changed
+        acted.skipped += placed.skipped
+        acted.superseded += placed.superseded
+        if ends:
+            by_prior[str(Status.SUPERSEDED)] = [h for h in past if h.id in ends]
+            cur.execute(
+                """UPDATE memory_record r SET superseded_by = u.successor
+                   FROM unnest(%s::uuid[], %s::uuid[]) AS u (id, successor)
+                   WHERE r.id = u.id AND r.superseded_by <> u.successor""",
+                [list(ends), list(ends.values())],
+            )
+        for prior, several in by_prior.items():
+            ids = [h.id for h in several]
+            if prior == Status.QUARANTINED:
+                _keep_reasons(cur, ids)
+            set_status(cur, ids, Status(prior), now, hold_reason=None)
+            events.append(
+                [moved("record.restored", h, reason, to=prior, **details) for h in several],
+                access=access,
+            )
+            acted.changed += ids
+        store.refresh_tallies(cur, sorted(acted.changed))
+        return acted
+
+
+def _coming(cur: psycopg.Cursor[Row], targets: Sequence[Held], acted: Acted) -> Iterator[Held]:
+    """Yield the evicted records that can come back; say of the others why they cannot."""
+    evicted = [h for h in targets if h.status is Status.EVICTED]
+    for held in targets:
+        if held.status is Status.EVICTED:
+            continue
+        if held.id in acted.revived:
+            acted.skipped.append((held.id, "stayed in service; its claim counts again"))
+        else:
+            acted.skipped.append((held.id, f"is {held.status}, not evicted"))
+    taken = taken_fingerprints(cur, evicted) if evicted else set()
+    for held in sorted(evicted, key=lambda h: h.order_at, reverse=True):
+        # Of one fact that was taken out twice the later record comes back.
+        if (held.partition_id, held.fingerprint) in taken and not _is_past(held):
+            acted.skipped.append((held.id, "the same fact is stored anew"))
+            continue
+        if not _is_past(held):
+            taken.add((held.partition_id, held.fingerprint))
+        yield held
+
+
+def _is_past(held: Held) -> bool:
+    return held.prior_status == Status.SUPERSEDED
+
+
+def _keep_reasons(cur: psycopg.Cursor[Row], record_ids: Sequence[UUID]) -> None:
+    """Give what will be held again a reason where none was kept."""
+    cur.execute(
+        """UPDATE memory_record SET hold_reason = %s WHERE id = ANY(%s) AND hold_reason = ''""",
+        [str(HoldReason.MANUAL), list(record_ids)],
+    )
+
+
+def _revive_claims(
+    cur: psycopg.Cursor[Row],
+    held: Iterable[Held],
+    session_id: UUID | None,
+    source_id: UUID | None,
+    operation_id: UUID | None,
+) -> set[UUID]:
+    """Let one provenance's dropped claims on records that stayed count again; return those."""
+    stayed = [h.id for h in held if h.status in (Status.ACTIVE, Status.SUPERSEDED)]
+    if not stayed or not (session_id or source_id or operation_id):
+        return set()
+    cur.execute(
+        """UPDATE claim SET state = 'live', dropped_by = NULL
+           WHERE record_id = ANY(%s) AND state = 'dropped'
+             AND (session_id = %s OR source_id = %s OR dropped_by = %s) RETURNING record_id""",
+        [stayed, session_id, source_id, operation_id],
+    )
+    return {row[0] for row in cur}
+
+
+def _successors(
+    cur: psycopg.Cursor[Row], past: Sequence[Held], coming: Sequence[Held]
+) -> dict[UUID, UUID]:
+    """Return what now follows each past record, past what is evicted; none: it is in no answer."""
+    if not past:
+        return {}
+    cur.execute(
+        """WITH RECURSIVE walk (id, at, next, is_out, depth) AS (
+               SELECT r.id, n.id, n.superseded_by, n.status = 'evicted' AND n.id <> ALL(%(coming)s), 1
+               FROM memory_record r JOIN memory_record n ON n.id = r.superseded_by
+               WHERE r.id = ANY(%(past)s)
+               UNION ALL
+               SELECT w.id, n.id, n.superseded_by, n.status = 'evicted' AND n.id <> ALL(%(coming)s),
+                      w.depth + 1
+               FROM walk w JOIN memory_record n ON n.id = w.next WHERE w.is_out AND w.depth < 10000)
+           SELECT id, at FROM walk WHERE NOT is_out""",
+        {"past": [h.id for h in past], "coming": [h.id for h in coming]},
+    )
+    return {row[0]: row[1] for row in cur}
