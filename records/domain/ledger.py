@@ -210,16 +210,20 @@ class Ledger:
     def _past_of(
         self, new: Incoming, incumbent: Known | None, addressed: Known | None
     ) -> Known | None:
-        """Return the superseded record of this fact that a late ``new`` says again, if any.
+        """Return the superseded record of this fact that ``new`` only says again, if any.
 
-        It stands at the same time; or, in a one-valued slot, nothing else is known to have
-        been true between the two. An import that is repeated so leaves no second past.
+        A late one stands at the same time; or, in a one-valued slot, nothing else is known
+        to have been true between the two. One that was seen no later than its record, at the
+        very time that its writer gave, is that assertion once more: of several values with
+        one time the last stays. An import that is repeated so leaves no second past.
         """
-        if not any(k is not None and new.order_at < k.order_at for k in (incumbent, addressed)):
-            return None
+        is_late = any(k is not None and new.order_at < k.order_at for k in (incumbent, addressed))
         found = self._past.get((new.slot_id, new.fingerprint), ())
         exact = next((k for k in found if k.order_at == new.order_at), None)
-        if exact is not None or new.cardinality is not Cardinality.ONE:
+        if exact is not None and not is_late:
+            is_repeat = new.order_at != self.now and new.seen_at <= exact.last_seen
+            return exact if is_repeat else None
+        if exact is not None or not is_late or new.cardinality is not Cardinality.ONE:
             return exact
         others = [k.order_at for k in self._chain[new.slot_id] if k.fingerprint != new.fingerprint]
         return next((k for k in found if not _parted(k.order_at, new.order_at, others)), None)

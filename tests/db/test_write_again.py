@@ -54,6 +54,31 @@ def test_history_that_is_imported_again_leaves_no_second_past(access: Access, ap
 
 
 @pytest.mark.parametrize("apart", [False, True])
+def test_values_of_one_time_that_are_imported_again_add_nothing(
+    access: Access, apart: bool
+) -> None:
+    """A feed that gives one time to several values means them in its own order."""
+    items = [fact(value=v, written_at=NOW - 9 * DAY) for v in ("Acme", "Birch", "Crux")]
+    first = write(access, items, apart=apart)
+    assert [r.decision for r in first] == ["added", "updated", "updated"]
+    for _ in range(2):
+        again = write(access, items, apart=apart)
+        assert [(r.decision, r.id) for r in again] == [("reinforced", r.id) for r in first]
+    assert (count(access), live(access)) == (3, ["Crux"])
+    # Said anew, later than it was last seen, a former value is the present again.
+    anew = put(access, fact(value="Acme", valid_from=NOW - 9 * DAY, written_at=NOW - DAY))
+    assert (anew.decision, live(access)) == ("updated", ["Acme"])
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_values_without_a_time_are_each_said_now(access: Access, apart: bool) -> None:
+    items = [fact(value=v) for v in ("Acme", "Birch", "Acme")]
+    decisions = [r.decision for r in write(access, items, apart=apart)]
+    assert decisions == ["added", "updated", "updated"]
+    assert (count(access), live(access)) == (3, ["Acme"])
+
+
+@pytest.mark.parametrize("apart", [False, True])
 def test_sources_history_that_is_read_again_leaves_no_second_past(
     access: Access, apart: bool
 ) -> None:
