@@ -25,7 +25,7 @@ from records.domain.terms import MAX_INDEXED_TERMS
 from records.drafts import Draft
 from records.events import Happening
 from records.items import Written
-from records.queries import Row
+from records.queries import Row, working
 
 COUNTED = (
     "added", "reinforced", "updated", "contested", "echoed", "late", "fenced", "quarantined",
@@ -67,8 +67,9 @@ def save(
     store.refresh_tallies(cur, sorted(restated))
     store.point_addresses(cur, {a: ledger.addresses[a] for a in sorted(ledger.moved_addresses)})
     store.count_fence_attempts(cur, ledger.tried_fences, now)
-    _save_totals(cur, drafts, access, now)
-    signals.save(cur, drafts, salts, access=access, now=now)
+    with working(cur):  # neither waits for the other's answer
+        _save_totals(cur, drafts, access, now)
+        signals.save(cur, drafts, salts, access=access, now=now)
     events.append(happenings, access=access)
     return answers
 
