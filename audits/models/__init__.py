@@ -2,7 +2,8 @@
 
 ``people`` (who logs in, and what they may), ``review`` (leases, decisions,
 notes), ``response`` (incidents, operations, approvals), ``privacy`` (requests
-of data subjects, exports) and ``trail`` (seals over the events). Row-level
+of data subjects, exports), ``suspicion`` (how odd sessions look) and ``trail``
+(seals over the events). Row-level
 security, grants and triggers are SQL files in ``audits/sql``.
 """
 
@@ -19,6 +20,7 @@ from .response import (
     SessionNote,
 )
 from .review import ReviewDecision, ReviewItem, ReviewNote
+from .suspicion import SessionSuspicion
 from .trail import Seal, SealedEvent
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "Seal",
     "SealedEvent",
     "SessionNote",
+    "SessionSuspicion",
     "SubjectRequest",
     "User",
 ]
