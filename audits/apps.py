@@ -4,7 +4,14 @@ from django.apps import AppConfig
 
 
 class AuditsConfig(AppConfig):
-    """Name the application."""
+    """Name the application, and let erasures reach what people wrote."""
 
     name = "audits"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Register what has to happen when a fact is erased."""
+        from audits.quotes import destroy_quotes
+        from records.erasing import on_erasing
+
+        on_erasing(destroy_quotes)
