@@ -84,11 +84,17 @@ class DataHome:
     def prepare(self) -> None:
         """Create the folders that everything else expects, readable by nobody else.
 
-        Raises StartError when the place cannot be written.
+        Raises StartError when the place cannot be written, or is somebody else's: its
+        rights would be taken from them.
         """
         # As root, PostgreSQL runs under another account that must pass through.
         mode = 0o711 if os.geteuid() == 0 else 0o700
         try:
+            if self._is_foreign():
+                raise StartError(
+                    f"The folder {self.root} holds other files:"
+                    " set MEMCONSOLE_HOME to an empty or a new folder."
+                )
             for folder in (self.root, self.logs, self.run):
                 folder.mkdir(parents=True, exist_ok=True)
             self.root.chmod(mode)
@@ -103,6 +109,14 @@ class DataHome:
                 " give this user write permission, or set MEMCONSOLE_HOME to another folder."
             ) from error
         make_private(self.sockets, mode=mode)
+
+    def _is_foreign(self) -> bool:
+        """Say whether the folder is full, and of nothing that a start leaves behind."""
+        if not self.root.is_dir():
+            return False
+        found = {path.name for path in self.root.iterdir() if not path.name.startswith(".")}
+        found.discard("lost+found")  # a volume of its own begins with this
+        return bool(found) and not found & {self.run.name, self.secret_key_file.name}
 
     def secret_key(self) -> str:
         """Return the key kept in this home, made on the first call.

@@ -95,3 +95,21 @@ def test_a_folder_planted_by_somebody_else_is_refused(tmp_path: Path) -> None:
     planted.symlink_to(real)
     with pytest.raises(StartError, match="belongs to another account"):
         make_private(planted)
+
+
+def test_a_folder_of_other_files_is_left_as_it_is(tmp_path: Path) -> None:
+    other = tmp_path / "pictures"
+    other.mkdir(mode=0o755)
+    (other / "logs").mkdir()
+    (other / "cat.jpg").write_bytes(b"cat")
+    for attempt in (DataHome(other).prepare, DataHome(other).secret_key):
+        with pytest.raises(StartError, match="holds other files"):
+            attempt()
+    assert {path.name for path in other.iterdir()} == {"logs", "cat.jpg"}
+    assert stat.S_IMODE(other.stat().st_mode) == 0o755
+    home = DataHome(tmp_path / "own")
+    (home.root / "lost+found").mkdir(parents=True)
+    (home.root / ".keep").touch()
+    home.prepare()
+    (home.root / "note").write_text("kept by its owner")
+    home.prepare()
