@@ -64,6 +64,11 @@ class Report:
         return self.counts.get(FACTS, 0)
 
     @property
+    def awaiting_review(self) -> int:
+        """Return how many rows a person must look at: held ones, and contested ones."""
+        return self.counts.get("held", 0) + self.counts.get("contested", 0)
+
+    @property
     def has_read_nothing(self) -> bool:
         """Whether not one row was understood."""
         return self.read == self.counts.get(INVALID, 0)
@@ -75,6 +80,7 @@ class Report:
             "file": self.name,
             **{name: self.counts.get(name, 0) for name in COUNTED},
             "facts": self.facts,
+            "awaiting_review": self.awaiting_review,
             "resumed_at_line": self.resumed_at,
             "already_finished": self.already_finished,
             "errors_file": self.errors_path if self.counts.get(INVALID) else None,
@@ -95,6 +101,8 @@ class Report:
         width = max(len(name) for name in COUNTED)
         for name in COUNTED:
             yield f"  {name:<{width}} {self.counts.get(name, 0):>12,}"
+        if self.awaiting_review:
+            yield f"{self.awaiting_review:,} wait for a person in the queue (held and contested)"
         if self.seconds:
             yield f"{self.seconds:.1f} s"
         for one in self.passes:
