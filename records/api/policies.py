@@ -21,6 +21,7 @@ from records.api.problems import Problem, invalid, not_found
 from records.api.reading import read_model, read_parameters, text_fault
 from records.domain import canonical
 from records.domain.facts import Policy
+from records.domain.normalise.contact import is_region
 from records.domain.validators import spec_problems
 from records.items import NAME_LIMIT, FieldError
 from records.models import MemoryRecord, PredicatePolicy
@@ -147,6 +148,8 @@ def _policy(predicate: str, body: PolicyBody) -> Policy:
         for place, spec in enumerate(body.validators)
         for problem in spec_problems(spec)
     ]
+    if not is_region(body.region):
+        errors.append(FieldError("region", "is no region that has phone numbers", "invalid"))
     if errors:
         raise invalid(*errors)
     values = body.model_dump(exclude={"reason", "aliases", "dependents", "validators"})

@@ -73,6 +73,7 @@ def test_a_change_to_one_valued_is_counted_first_and_settles_what_is_stored(agen
         ({"validators": [{"kind": "no such kind"}]}, "validators[0]"),
         ({"validators": [{"kind": "pattern", "re2": "("}]}, "validators[0]"),
         ({"region": "usa"}, "region"),
+        ({"region": "ZZ"}, "region"),
         ({"reason": ""}, "reason"),
         ({"reason": None}, "reason"),
         ({"colour": "red"}, "colour"),

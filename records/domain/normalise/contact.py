@@ -47,6 +47,11 @@ def ascii_host(host: str) -> str | None:
     return folded if _HOST.fullmatch(folded) else None
 
 
+def is_region(code: str) -> bool:
+    """Say whether numbers of that two-letter region are known."""
+    return code in phonenumbers.SUPPORTED_REGIONS
+
+
 def parse_phone(text: str, region: str) -> str | None:
     """Read a number to E.164; ``region`` is the country of one written without its code."""
     found = _PHONE_SHAPE.fullmatch(fold(ascii_digits(text)))
