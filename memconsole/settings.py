@@ -130,6 +130,11 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 9 * 1024 * 1024
 STATIC_URL = "/static/"
 STATIC_ROOT = HOME.static
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "memconsole.plotly.PlotlyFinder",
+]
 # Hashed names only once they are collected, so that tests need no collecting.
 STATIC_COLLECTED = (STATIC_ROOT / "staticfiles.json").exists() and not DEBUG
 WHITENOISE_USE_FINDERS = not STATIC_COLLECTED
@@ -179,6 +184,9 @@ SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60 if HTTPS else 0
 TRAIL_KEY_FILE = _file("MEMCONSOLE_TRAIL_KEY_FILE", "trail_key")
 TRAIL_PUBLIC_KEYS_FILE = _file("MEMCONSOLE_TRAIL_PUBLIC_KEYS_FILE", "trail_keys")
 TRAIL_CHECKPOINTS_FILE = _file("MEMCONSOLE_TRAIL_CHECKPOINTS_FILE", "trail_checkpoints")
+# Where each checkpoint is posted to as well; private addresses only where that is meant.
+TRAIL_WEBHOOK = os.environ.get("MEMCONSOLE_TRAIL_WEBHOOK", "").strip()
+TRAIL_WEBHOOK_PRIVATE = _flag("MEMCONSOLE_TRAIL_WEBHOOK_PRIVATE")
 
 # How long recalls and serves are kept; a workspace may ask for less.
 LOG_RETENTION_DAYS = _days("MEMCONSOLE_LOG_RETENTION_DAYS", 400)
