@@ -1,0 +1,2 @@
+DROP INDEX memory_record_held_since;
+DROP INDEX memory_record_held_reason;
