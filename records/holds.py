@@ -34,16 +34,16 @@ TABLES = {
     "partition": "partition",
 }
 
-# True for a record ``r`` that a standing hold covers. Workspaces are told apart by the policies,
-# and by the condition on the workspace for whoever is not bound by them.
-HELD = """EXISTS (
-    SELECT 1 FROM legal_hold h WHERE h.workspace_id = r.workspace_id AND h.released_at IS NULL
-      AND (h.kind = 'record' AND h.target_id = r.id
-           OR h.kind = 'partition' AND h.target_id = r.partition_id
-           OR h.kind = 'session' AND (h.target_id = r.session_id OR EXISTS (
-               SELECT 1 FROM claim hc WHERE hc.record_id = r.id AND hc.session_id = h.target_id))
-           OR h.kind = 'source' AND (h.target_id = r.source_id OR EXISTS (
-               SELECT 1 FROM claim hc WHERE hc.record_id = r.id AND hc.source_id = h.target_id))))"""
+# True for a record ``r`` and a hold ``h`` that stands and covers it. Workspaces are told apart by
+# the policies, and by the condition on the workspace for whoever is not bound by them.
+COVERS = """h.workspace_id = r.workspace_id AND h.released_at IS NULL
+  AND (h.kind = 'record' AND h.target_id = r.id
+       OR h.kind = 'partition' AND h.target_id = r.partition_id
+       OR h.kind = 'session' AND (h.target_id = r.session_id OR EXISTS (
+           SELECT 1 FROM claim hc WHERE hc.record_id = r.id AND hc.session_id = h.target_id))
+       OR h.kind = 'source' AND (h.target_id = r.source_id OR EXISTS (
+           SELECT 1 FROM claim hc WHERE hc.record_id = r.id AND hc.source_id = h.target_id)))"""
+HELD = f"EXISTS (SELECT 1 FROM legal_hold h WHERE {COVERS})"
 
 # Placing waits for erasures that are under way, and they for it: what is held is decided before
 # anything is destroyed, never in between.

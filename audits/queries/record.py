@@ -17,13 +17,14 @@ from audits.queries.rows import fetch
 from records.cursors import Page, list_key, make_page, open_cursor
 from records.domain.facts import Status
 from records.domain.ranking import age_factor, corroboration_factor, validity_factor
+from records.holds import HELD
 
 CLAIMS_LIMIT = 50
 CHAIN_LIMIT = 50
 EVENTS_PAGE = 50
 SERVES_PAGE = 50
 
-RECORD = """SELECT r.id, r.partition_id, p.name AS partition, r.slot_id, r.fingerprint, r.subject,
+RECORD = f"""SELECT r.id, r.partition_id, p.name AS partition, r.slot_id, r.fingerprint, r.subject,
     r.predicate,
     r.value, r.content, r.status, r.hold_reason, r.cardinality, r.negated, r.derived, r.source_id,
     so.name AS source, so.tier, so.suspended_at IS NOT NULL AS source_suspended, r.source_key,
@@ -43,7 +44,7 @@ RECORD = """SELECT r.id, r.partition_id, p.name AS partition, r.slot_id, r.finge
     coalesce(t.sessions, 1) AS sessions, coalesce(t.sources, 1) AS sources, coalesce(t.confirmed,
     0) AS confirmed,
     coalesce(t.wrong, 0) AS wrong, coalesce(t.stale, 0) AS stale, st.validity AS standing_validity,
-    st.age AS standing_age
+    st.age AS standing_age, {HELD} AS on_legal_hold
 FROM memory_record r
 JOIN partition p ON p.id = r.partition_id
 JOIN source so ON so.id = r.source_id
@@ -100,6 +101,8 @@ def load_record(record_id: UUID, *, workspace_id: UUID, now: datetime) -> dict[s
     row["marks"] = standing_marks(row, now) if row["status"] == Status.ACTIVE else []
     if row["session_suspended"] or row["source_suspended"]:
         row["marks"].append("suspended")
+    if row["on_legal_hold"]:
+        row["marks"].append("legal_hold")
     row["waits"] = row["serve_after"] is not None and row["serve_after"] > now
     row["factors"] = _factors(row, now)
     return row

@@ -21,6 +21,7 @@ from records.cursors import Page, list_key, make_page, open_cursor
 from records.domain.facts import Status
 from records.domain.ranking import why_not_current
 from records.domain.terms import query_terms
+from records.holds import HELD
 
 PAGE = 50
 QUICK_CAP = 1_000  # counted with the page; the exact count comes after it
@@ -32,7 +33,8 @@ ROW = """SELECT r.id, r.partition_id, p.name AS partition, r.subject, r.predicat
     r.unlisted_at, r.session_id, se.external_id AS session, so.name AS source, r.tags, r.derived,
     r.version, coalesce(t.seen_count, 1) AS seen_count, coalesce(t.last_seen,
     r.last_seen) AS last_seen,
-    se.suspended_at IS NOT NULL OR so.suspended_at IS NOT NULL AS suspended, {total} AS total
+    se.suspended_at IS NOT NULL OR so.suspended_at IS NOT NULL AS suspended,
+    {held} AS on_legal_hold, {total} AS total
 FROM page JOIN memory_record r ON r.id = page.id
 JOIN partition p ON p.id = r.partition_id
 JOIN session se ON se.id = r.session_id
@@ -116,7 +118,7 @@ def list_and_count(
     ids = _ids(wanted, values, is_after=place is not None)
     counted = _ids(wanted, values, is_after=False, is_counted=True) + " LIMIT %(most)s"
     total = f"(SELECT count(*) FROM ({counted}) AS one)" if most else "0"
-    statement = f"WITH page AS MATERIALIZED ({ids} LIMIT %(limit)s)\n{ROW.format(total=total)}"
+    statement = f"WITH page AS MATERIALIZED ({ids} LIMIT %(limit)s)\n{ROW.format(total=total, held=HELD)}"
     rows = [_finish(row, now) for row in fetch(statement, values)]
     page = make_page(rows, limit=limit, key=key, place=lambda row: [row["id"]])
     if not rows and place is not None and most:
@@ -190,6 +192,8 @@ def _finish(row: dict[str, Any], now: datetime) -> dict[str, Any]:
     row["marks"] = standing_marks(row, now) if row["status"] == Status.ACTIVE else []
     if row["suspended"]:
         row["marks"].append("suspended")
+    if row["on_legal_hold"]:
+        row["marks"].append("legal_hold")
     return row
 
 
