@@ -95,15 +95,15 @@ def to_whom(radius: Radius) -> str:
     )
 
 
-def taint_sentence(radius: Radius) -> str:
-    """Say what was written afterwards: ``12 records were written afterwards by 4 sessions.``."""
-    count = radius.tainted_records
+def taint_sentence(tainted: Sequence[int], sessions: int) -> str:
+    """Say what was written afterwards, from counts by depth and how many sessions wrote it."""
+    count = sum(tainted)
     if not count:
-        return "None of these sessions wrote anything afterwards."
+        return "Nobody who was served wrote anything afterwards."
     was = "was" if count == 1 else "were"
     said = f"{count:,} record{_s(count)} {was} written afterwards"
-    said += f" by {radius.tainted_sessions:,} session{_s(radius.tainted_sessions)}"
-    deeper = sum(radius.tainted[1:])
+    said += f" by {sessions:,} session{_s(sessions)}"
+    deeper = sum(tainted[1:])
     if deeper:
         said += f", {deeper:,} of them by way of another record"
     return said + "."

@@ -33,6 +33,8 @@ __all__ = [
     "Facts",
     "Radius",
     "list_exposed",
+    "list_exposed_partitions",
+    "load_span",
     "measure",
     "of_incident",
     "of_records",
@@ -76,10 +78,24 @@ CROSS JOIN LATERAL (
     OFFSET 0) w
 ORDER BY {order}"""
 
+PARTITIONS = """{way},
+grouped AS (
+    SELECT v.partition_id AS place, v.partition_id, min(v.at) AS first_at, max(v.at) AS last_at,
+        count(*) AS serves, count(DISTINCT v.record_id) AS facts,
+        count(DISTINCT v.recall_id) AS recalls, count(DISTINCT v.session_id) AS sessions,
+        count(*) FILTER (WHERE v.session_id IS NULL) AS unnamed
+    FROM served0 v GROUP BY 1)
+SELECT g.*, p.name AS partition FROM grouped g JOIN partition p ON p.id = g.partition_id
+WHERE {where} ORDER BY {order} LIMIT %(limit)s"""
+
 BY_TIME = """{way}
 SELECT date_trunc(%(unit)s, v.at, %(zone)s) AS start, count(*) AS serves,
     count(DISTINCT v.session_id) AS sessions
 FROM served0 v GROUP BY 1 ORDER BY 1"""
+
+SPAN = """{way}
+SELECT min(v.at), max(v.at), (SELECT time_zone FROM workspace WHERE id = %(workspace)s)
+FROM served0 v"""
 
 # Beyond the cursor's row, in the order of the list.
 ORDERS = {
@@ -131,7 +147,55 @@ def list_exposed(
     ``wrote`` counts what the session wrote afterwards that is not of the set,
     ``repeated`` what is. BadRequest: a cursor of another list.
     """
-    key = list_key("console.exposed", workspace_id, facts.sql, dict(facts.values), order)
+    return _list(
+        EXPOSED,
+        "console.exposed",
+        facts,
+        cursor,
+        workspace_id,
+        until=until,
+        order=order,
+        limit=limit,
+    )
+
+
+def list_exposed_partitions(
+    facts: Facts,
+    *,
+    cursor: str | None,
+    workspace_id: UUID,
+    until: datetime | None = None,
+    order: str = "last",
+    limit: int = PAGE,
+) -> Page:
+    """Return a page of the partitions that were served the facts: whose agents got them.
+
+    BadRequest: a cursor of another list.
+    """
+    return _list(
+        PARTITIONS,
+        "console.exposed_partitions",
+        facts,
+        cursor,
+        workspace_id,
+        until=until,
+        order=order,
+        limit=limit,
+    )
+
+
+def _list(
+    statement: str,
+    name: str,
+    facts: Facts,
+    cursor: str | None,
+    workspace_id: UUID,
+    *,
+    until: datetime | None,
+    order: str,
+    limit: int,
+) -> Page:
+    key = list_key(name, workspace_id, facts.sql, dict(facts.values), order)
     place = open_cursor(cursor, key=key)
     sort, where = ORDERS[order]
     after: dict[str, Any] = {}
@@ -140,12 +204,21 @@ def list_exposed(
     else:
         after = {"at": datetime.fromisoformat(place[0]), "place": UUID(place[1])}
     rows = fetch(
-        EXPOSED.format(way=way(facts), where=where, order=sort),
+        statement.format(way=way(facts), where=where, order=sort),
         bound(facts, workspace_id=workspace_id, until=until, limit=limit + 1, **after),
     )
     return make_page(
         rows, limit=limit, key=key, place=lambda row: [row["last_at"].isoformat(), row["place"]]
     )
+
+
+def load_span(facts: Facts, *, workspace_id: UUID) -> tuple[datetime | None, datetime | None, str]:
+    """Return the first and the last serve of the facts, and the workspace's time zone."""
+    with connection.cursor() as cursor:
+        cursor.execute(SPAN.format(way=way(facts)), bound(facts, workspace_id=workspace_id))
+        row = cursor.fetchone()
+    assert row is not None
+    return row[0], row[1], row[2]
 
 
 def serves_by_time(

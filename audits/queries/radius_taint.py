@@ -9,6 +9,7 @@ cause, and it comes first. Inside a workspace scope.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -37,9 +38,36 @@ LEFT JOIN LATERAL (
     ORDER BY one.at DESC LIMIT 1) v ON true
 ORDER BY page.evidence, page.depth, page.at, page.record_id"""
 
-WEIGHED = """{way}
-SELECT depth, evidence, count(*) AS records, count(DISTINCT session_id) AS sessions
-FROM ({tainted}) AS t GROUP BY 1, 2 ORDER BY 1, 2"""
+WEIGHED = """{way},
+tainted AS MATERIALIZED ({tainted})
+SELECT depth, evidence, count(*) AS records,
+    (SELECT count(DISTINCT session_id) FROM tainted) AS sessions
+FROM tainted GROUP BY 1, 2 ORDER BY 1, 2"""
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """How many records are tainted, by depth and evidence, and how many sessions wrote them."""
+
+    counts: Mapping[tuple[int, Evidence], int]
+    sessions: int
+    depth: int
+
+    @property
+    def records(self) -> int:
+        """All of them."""
+        return sum(self.counts.values())
+
+    def by_evidence(self, evidence: Evidence) -> int:
+        """Those of one strength, at any depth."""
+        return sum(count for (_, one), count in self.counts.items() if one == evidence)
+
+    def by_depth(self) -> tuple[int, ...]:
+        """Those of each depth, the first first."""
+        return tuple(
+            sum(count for (one, _), count in self.counts.items() if one == level)
+            for level in range(1, self.depth + 1)
+        )
 
 
 def list_tainted(
@@ -81,13 +109,12 @@ def list_tainted(
     return make_page(rows, limit=limit, key=key, place=_place)
 
 
-def weigh(
-    facts: Facts, *, workspace_id: UUID, depth: int = DEPTH
-) -> Mapping[tuple[int, Evidence], int]:
+def weigh(facts: Facts, *, workspace_id: UUID, depth: int = DEPTH) -> Weight:
     """Count the tainted records by depth and evidence."""
     statement = WEIGHED.format(way=way(facts, depth=depth, linked=True), tainted=_tainted(depth))
     rows = fetch(statement, bound(facts, workspace_id=workspace_id))
-    return {(row["depth"], Evidence(row["evidence"])): row["records"] for row in rows}
+    counts = {(row["depth"], Evidence(row["evidence"])): row["records"] for row in rows}
+    return Weight(counts, rows[0]["sessions"] if rows else 0, depth)
 
 
 def _tainted(depth: int) -> str:

@@ -189,7 +189,10 @@ def test_taint_names_the_serve_that_links_and_how_deep_it_is(access: Access) -> 
     assert page.items[0]["record_id"] == copied
     assert rows[copied]["evidence"] == Evidence.REPEATS
     assert rows[beside]["evidence"] == Evidence.AFTER
-    assert counted == {
+    assert counted.sessions == 3
+    assert counted.by_depth() == found.tainted
+    assert counted.by_evidence(Evidence.REPEATS) == 1
+    assert counted.counts == {
         (1, Evidence.REPEATS): 1,
         (1, Evidence.AFTER): 1,
         (2, Evidence.AFTER): 1,
@@ -240,6 +243,10 @@ def test_pages_hold_every_row_once_in_either_order(access: Access) -> None:
             assert len({row["place"] for row in rows}) == len(rows) == 8
             assert sum(row["serves"] for row in rows) == 8
             assert [row["wrote"] for row in rows if row["session_id"]] == [1] * 7
+            people = list(_walk(radius.list_exposed_partitions, facts, order=order, **scope))
+            assert [(one["serves"], one["sessions"], one["unnamed"]) for one in people] == [
+                (8, 7, 1)
+            ]
         times = [row["last_at"] for row in _walk(radius.list_exposed, facts, **scope)]
         assert times == sorted(times, reverse=True)
         tainted = list(_walk(list_tainted, facts, **scope))
@@ -366,7 +373,7 @@ def test_counts_equal_those_made_by_hand(world: World, facts: set[int]) -> None:
     assert found.tainted == tuple(len(level) for level in expected)
     depths = {row["record_id"]: row["depth"] for row in rows}
     assert depths == {ids[one]: d for d, level in enumerate(expected, 1) for one in level}
-    assert sum(counted.values()) == len(rows) == found.tainted_records
+    assert counted.records == len(rows) == found.tainted_records
     assert sum(row["serves"] for row in exposed) == len(served)
     # Nothing crosses from one person's memory to another's.
     sides = {record % 2 for record in facts}

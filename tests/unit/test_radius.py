@@ -82,12 +82,10 @@ def test_every_number_of_the_sentence_is_the_one_counted(
 
 
 def test_taint_sentence_tells_the_depth() -> None:
-    assert taint_sentence(radius()) == "None of these sessions wrote anything afterwards."
-    said = taint_sentence(radius(tainted=(3, 1, 1), tainted_sessions=2, depth=3))
-    assert (
-        said
-        == "5 records were written afterwards by 2 sessions, 2 of them by way of another record."
-    )
+    assert taint_sentence((), 0) == "Nobody who was served wrote anything afterwards."
+    assert taint_sentence((1, 0), 1) == "1 record was written afterwards by 1 session."
+    said = "5 records were written afterwards by 2 sessions, 2 of them by way of another record."
+    assert taint_sentence((3, 1, 1), 2) == said
 
 
 @pytest.mark.parametrize(
