@@ -6,7 +6,7 @@ may be asked, ``statement.py`` is the one statement that scores every candidate
 log. Must not change a memory. Read docs/recall.md for the formula.
 """
 
-from .recall import recall
+from .recall import probe, recall
 from .request import RecallAnswer, Recalled, RecallRequest
 
-__all__ = ["RecallAnswer", "RecallRequest", "Recalled", "recall"]
+__all__ = ["RecallAnswer", "RecallRequest", "Recalled", "probe", "recall"]

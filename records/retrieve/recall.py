@@ -56,6 +56,17 @@ def recall(request: RecallRequest, *, access: Access, now: datetime | None = Non
     returns. BadRequest for a malformed request, NotFound for a partition that
     is unknown or out of reach.
     """
+    return _answer(request, access=access, now=now, is_served=True)
+
+
+def probe(request: RecallRequest, *, access: Access, now: datetime | None = None) -> RecallAnswer:
+    """Return what ``recall`` would answer, for a check that serves it to nobody: nothing is logged."""
+    return _answer(request, access=access, now=now, is_served=False)
+
+
+def _answer(
+    request: RecallRequest, *, access: Access, now: datetime | None, is_served: bool
+) -> RecallAnswer:
     started = time.perf_counter()
     now = now or datetime.now(UTC)
     check(request, now=now)
@@ -74,8 +85,9 @@ def recall(request: RecallRequest, *, access: Access, now: datetime | None = Non
         items = tuple(_item(row, request, now) for row in scored)
         if not items and not cursor.execute(EXISTS, [access.workspace_id, partition_id]).rowcount:
             raise NotFound
-        micros = int((time.perf_counter() - started) * 1_000_000)
-        _log(cursor, recall_id, request, items, access, partition_id, now, micros)
+        if is_served:
+            micros = int((time.perf_counter() - started) * 1_000_000)
+            _log(cursor, recall_id, request, items, access, partition_id, now, micros)
     return RecallAnswer(recall_id, items, is_complete)
 
 
