@@ -7,6 +7,7 @@ of data subjects, exports), ``suspicion`` (how odd sessions look) and ``trail``
 security, grants and triggers are SQL files in ``audits/sql``.
 """
 
+from .measures import Measure
 from .people import Invitation, LoginFailure, Membership, SavedView, User
 from .privacy import Export, SubjectRequest
 from .response import (
@@ -32,6 +33,7 @@ __all__ = [
     "IncidentTask",
     "Invitation",
     "LoginFailure",
+    "Measure",
     "Membership",
     "Operation",
     "OperationTarget",
