@@ -36,6 +36,7 @@ from records.rulesets import ruleset
 from records.saving import save
 from records.scope import partition_scope, retried
 from records.shape import Shaped, shape
+from records.telemetry import counts, traces
 
 log = logging.getLogger(__name__)
 
@@ -85,8 +86,14 @@ def write_facts(
         well_formed.append((place, found))
     if well_formed:
         partitions = {access.partition_id(s.partition): s.partition for _, s in well_formed}
-        with partition_scope(access.workspace_id, partitions), cursor() as cur:
+        with (
+            traces.span("memory.write", workspace=access.workspace_id, items=len(items)),
+            partition_scope(access.workspace_id, partitions),
+            cursor() as cur,
+        ):
             _write(cur, well_formed, partitions, results, access, now, approved)
+    written = [one for one in results if isinstance(one, Written)]
+    counts.count_writes(written, refused=len(items) - len(written))
     return [one for one in results if one is not None]
 
 
@@ -116,15 +123,20 @@ def _write(
     new_partitions = store.ensure_partitions(cur, access.workspace_id, partitions)
     _ensure_origins(cur, drafts, access)
     rules = ruleset(access.workspace_id)
-    _judge(cur, drafts, rules, policies, new_partitions, access, now)
-    if judges.are_asked():
-        _ask_judges(cur, drafts, approved)
-    _embed(cur, drafts, access)
-    ledger = _load(cur, drafts, access, now, approved)
-    for one in drafts:
-        assert one.arriving is not None
-        one.applied = ledger.apply(one.arriving, item=one.item)
-    answers = save(cur, ledger, drafts, new_partitions=new_partitions, access=access, now=now)
+    with traces.span("memory.gate", facts=len(drafts)) as gate:
+        _judge(cur, drafts, rules, policies, new_partitions, access, now)
+        if judges.are_asked():
+            _ask_judges(cur, drafts, approved)
+        gate.note(held=sum(one.verdict.outcome is not Outcome.ALLOW for one in drafts))
+    with traces.span("memory.embed", facts=len(drafts)):
+        _embed(cur, drafts, access)
+    with traces.span("memory.reconcile", facts=len(drafts)):
+        ledger = _load(cur, drafts, access, now, approved)
+        for one in drafts:
+            assert one.arriving is not None
+            one.applied = ledger.apply(one.arriving, item=one.item)
+    with traces.span("memory.save", facts=len(drafts)):
+        answers = save(cur, ledger, drafts, new_partitions=new_partitions, access=access, now=now)
     for one, answer in zip(drafts, answers, strict=True):
         results[one.item] = answer
 

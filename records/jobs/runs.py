@@ -27,6 +27,7 @@ from records import queries
 from records.domain.ids import uuid7
 from records.jobs.catalogue import Job
 from records.scope import workspace_scope
+from records.telemetry import traces
 
 logger = logging.getLogger(__name__)
 
@@ -90,7 +91,11 @@ class Run:
         """
         before = dict(self.cursor), dict(self.changed)
         try:
-            with scope(self.workspace_id, using=self.using), queries.cursor(self.using) as cursor:
+            with (
+                traces.span("job.step", job=self.job, run=self.id),
+                scope(self.workspace_id, using=self.using),
+                queries.cursor(self.using) as cursor,
+            ):
                 cursor.execute(BEAT, [self.id, self.attempt])
                 if cursor.rowcount == 0:
                     raise LostRunError(f"run {self.id} of {self.job} was taken over")
@@ -143,7 +148,11 @@ def perform(
     if run is None:
         return None
     try:
-        work(run, now or timezone.now())
+        with traces.span(
+            "job.run", job=job.name, run=run.id, workspace=workspace_id, attempt=run.attempt
+        ) as span:
+            work(run, now or timezone.now())
+            span.note(**run.changed)
     except LostRunError:
         logger.warning("Run %s of job %s was taken over by another worker", run.id, run.job)
         return None

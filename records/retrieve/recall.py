@@ -25,6 +25,7 @@ from records.domain.ids import uuid7
 from records.domain.terms import query_terms
 from records.items import NotFound
 from records.scope import partition_scope
+from records.telemetry import counts, traces
 
 from .request import TRUST, RecallAnswer, Recalled, RecallRequest, check
 from .statement import PLANNER, TERM_COUNTS, Shape, Statement, build
@@ -79,16 +80,35 @@ def _answer(
     shape, parameters = _statement(request, vectors, now)
     parameters |= {"workspace": access.workspace_id, "partition": partition_id}
     recall_id = uuid7(now)
-    with partition_scope(access.workspace_id, [partition_id], settings=PLANNER):
+    with (
+        traces.span("memory.recall", workspace=access.workspace_id, recall=recall_id) as span,
+        partition_scope(access.workspace_id, [partition_id], settings=PLANNER),
+    ):
         cursor = _preparing(queries.cursor())
-        scored = execute(cursor, build(shape), parameters)
+        with traces.span("memory.recall.score"):
+            scored = execute(cursor, build(shape), parameters)
         items = tuple(_item(row, request, now) for row in scored)
         if not items and not cursor.execute(EXISTS, [access.workspace_id, partition_id]).rowcount:
             raise NotFound
         if is_served:
             micros = int((time.perf_counter() - started) * 1_000_000)
-            _log(cursor, recall_id, request, items, access, partition_id, now, micros)
+            with traces.span("memory.recall.log"):
+                _log(cursor, recall_id, request, items, access, partition_id, now, micros)
+        span.note(served=len(items), complete=is_complete)
+    if is_served:
+        _count(items, time.perf_counter() - started, is_complete=is_complete)
     return RecallAnswer(recall_id, items, is_complete)
+
+
+def _count(items: Sequence[Recalled], seconds: float, *, is_complete: bool) -> None:
+    current = sum(one.current for one in items)
+    counts.count_recall(
+        seconds,
+        current=current,
+        stale=len(items) - current,
+        expired=sum(ranking.EXPIRED in one.why_not_current for one in items),
+        complete=is_complete,
+    )
 
 
 def _preparing(cursor: psycopg.Cursor[Any]) -> psycopg.Cursor[Any]:
@@ -242,6 +262,7 @@ def _logged(request: RecallRequest) -> dict[str, Any]:
     """Return what was asked beside the query, without what was left at its default."""
     asked = {
         "top_k": request.top_k,
+        "session": request.session,  # a reader that never writes has its name nowhere else
         "current_only": request.current_only or None,
         "corroborated_only": request.corroborated_only or None,
         "min_trust": request.min_trust,
