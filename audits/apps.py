@@ -10,7 +10,8 @@ class AuditsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register what has to happen when a fact is erased."""
+        """Register what has to happen when a fact is erased, or a second person agrees."""
+        from audits import operations  # noqa: F401 - registers itself with the approvals
         from audits.quotes import destroy_quotes
         from records.erasing import on_erasing
 

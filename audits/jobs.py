@@ -64,6 +64,33 @@ GATE_HITS = register(
         history=False,
     )
 )
+OPERATIONS = register(
+    Job(
+        "operations",
+        "Bulk operations that wait or go on",
+        "audits.operations",
+        timedelta(seconds=30),
+        history=False,
+    )
+)
+APPROVALS = register(
+    Job(
+        "approvals",
+        "Questions to a second person that nobody answered",
+        "audits.approvals",
+        timedelta(minutes=1),
+        history=False,
+    )
+)
+PREVIEWS = register(
+    Job(
+        "previews",
+        "Previews that nobody ran, tidied away",
+        "audits.previews",
+        timedelta(hours=1),
+        history=False,
+    )
+)
 VERIFICATION = register(
     Job("verification", "The whole trail checked", "audits.verify", timedelta(hours=6))
 )

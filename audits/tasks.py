@@ -11,6 +11,9 @@ from uuid import UUID
 from celery import shared_task
 
 from audits import anchors, checks, gate_hits, jobs, leases, seals
+from audits.approvals import expire_approvals
+from audits.operations.previewing import tidy_previews
+from audits.operations.running import perform_waiting
 from records.jobs.runs import perform, perform_everywhere
 
 
@@ -50,6 +53,24 @@ def free_leases(workspace_id: str | None = None) -> None:
 def fold_gate_hits(workspace_id: str | None = None) -> None:
     """Count the hits of the gate's rules in one workspace, or in all."""
     perform_everywhere(jobs.GATE_HITS, gate_hits.fold_hits, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=jobs.OPERATIONS.task)
+def run_operations(workspace_id: str | None = None) -> None:
+    """Run the bulk operations that wait in one workspace, or in all."""
+    perform_waiting(_id(workspace_id))
+
+
+@shared_task(name=jobs.APPROVALS.task)
+def end_approvals(workspace_id: str | None = None) -> None:
+    """End the questions of one workspace, or of all, that are past their time."""
+    perform_everywhere(jobs.APPROVALS, expire_approvals, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=jobs.PREVIEWS.task)
+def forget_previews(workspace_id: str | None = None) -> None:
+    """Tidy away the previews of one workspace, or of all, that nobody ran."""
+    perform_everywhere(jobs.PREVIEWS, tidy_previews, workspace_id=_id(workspace_id))
 
 
 @shared_task(name=jobs.ANCHORING_INSTALLATION.task)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from records import erasing, events, holds
@@ -44,7 +45,13 @@ def retract(
 
 @retried
 def erase(
-    record_ids: Iterable[UUID], reason: str, *, access: Access, now: datetime | None = None
+    record_ids: Iterable[UUID],
+    reason: str,
+    *,
+    access: Access,
+    versions: Mapping[UUID, int] | None = None,
+    operation_id: UUID | None = None,
+    now: datetime | None = None,
 ) -> Acted:
     """Destroy the content of records for good; the trail still verifies.
 
@@ -52,11 +59,11 @@ def erase(
     salt that keyed the digests are gone, and so are quotes of them elsewhere
     (``erasing``; what only maintenance may change follows within a minute). A
     fence with a keyed digest keeps the fact from coming back with the next
-    import. What a legal hold covers is skipped by name; the database would
-    refuse it.
+    import. What a legal hold covers is skipped by name (the database would
+    refuse it), and so is what has moved on from its place in ``versions``.
     """
     now = now or datetime.now(UTC)
-    wanted = list(record_ids)
+    wanted = list(dict.fromkeys(record_ids))
     with acting(access) as cur:
         holds.keep_still(cur, access.workspace_id)
         found = lock(cur, wanted, access.workspace_id)
@@ -66,6 +73,10 @@ def erase(
         going = [h for h in found.values() if h.status is not Status.ERASED and h.id not in held]
         acted.skipped += [(h.id, "is erased") for h in found.values() if h.status is Status.ERASED]
         acted.skipped += [(one, "is on legal hold") for one in sorted(held)]
+        if versions is not None:
+            moved_on = [h for h in going if versions.get(h.id) != h.version]
+            acted.skipped += [(h.id, "has changed since") for h in moved_on]
+            going = [h for h in going if versions.get(h.id) == h.version]
         if not going:
             return acted
         ids = acted.changed = [h.id for h in going]
@@ -97,5 +108,6 @@ def erase(
         # What people wrote when they took the fact out may quote it.
         cur.execute("UPDATE fence SET reason = '' WHERE record_id = ANY(%s)", [ids])
         cur.execute("UPDATE address SET record_id = NULL WHERE record_id = ANY(%s)", [ids])
-        events.append([moved("record.erased", h, reason) for h in going], access=access)
+        details: dict[str, Any] = {"operation": str(operation_id)} if operation_id else {}
+        events.append([moved("record.erased", h, reason, **details) for h in going], access=access)
         return acted

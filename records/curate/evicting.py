@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -100,7 +101,7 @@ def evict(
         acted.dropped_claims = len(dropped)
         gone = {h.id for h in going}
         kept = [h for h in targets if h.id in dropped and h.id not in gone]
-        details = {"operation": str(operation_id)} if operation_id else {}
+        details: dict[str, Any] = {"operation": str(operation_id)} if operation_id else {}
         if going:
             acted.changed = [h.id for h in going]
             # What it was held for is kept, so that it can be held for that again.

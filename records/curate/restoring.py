@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -46,7 +47,7 @@ def restore(
     """
     now = now or datetime.now(UTC)
     wanted = list(dict.fromkeys(record_ids))
-    details = {"operation": str(undone_by)} if undone_by else {}
+    details: dict[str, Any] = {"operation": str(undone_by)} if undone_by else {}
     with acting(access) as cur:
         found = lock(cur, wanted, access.workspace_id)
         if version is not None:
