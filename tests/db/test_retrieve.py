@@ -258,7 +258,7 @@ def test_what_was_served_is_logged_before_the_answer(access: Access) -> None:
         [answer.recall_id],
     )
     assert row == [partition, session, "key:test", "Alice employer"]
-    assert json.loads(parameters) == {"top_k": 10, "min_score": 0.01}
+    assert json.loads(parameters) == {"top_k": 10, "session": "chat 1", "min_score": 0.01}
     assert served == len(answer.items) == 2
     assert micros > 0
     rows = make.select(
