@@ -91,6 +91,16 @@ PREVIEWS = register(
         history=False,
     )
 )
+SUSPICION = register(
+    Job(
+        "suspicion",
+        "How odd sessions look, where they changed",
+        "audits.suspicion",
+        timedelta(minutes=1),
+        carries=True,
+        history=False,
+    )
+)
 VERIFICATION = register(
     Job("verification", "The whole trail checked", "audits.verify", timedelta(hours=6))
 )

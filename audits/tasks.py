@@ -10,7 +10,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from audits import anchors, checks, gate_hits, jobs, leases, seals
+from audits import anchors, checks, gate_hits, jobs, leases, seals, suspicion
 from audits.approvals import expire_approvals
 from audits.operations.previewing import tidy_previews
 from audits.operations.running import perform_waiting
@@ -71,6 +71,12 @@ def end_approvals(workspace_id: str | None = None) -> None:
 def forget_previews(workspace_id: str | None = None) -> None:
     """Tidy away the previews of one workspace, or of all, that nobody ran."""
     perform_everywhere(jobs.PREVIEWS, tidy_previews, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=jobs.SUSPICION.task)
+def score_sessions(workspace_id: str | None = None) -> None:
+    """Score the sessions that changed in one workspace, or in all."""
+    perform_everywhere(jobs.SUSPICION, suspicion.score_sessions, workspace_id=_id(workspace_id))
 
 
 @shared_task(name=jobs.ANCHORING_INSTALLATION.task)
