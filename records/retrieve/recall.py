@@ -140,7 +140,6 @@ def _statement(
         "at": at,
         "epoch": at.timestamp(),
         "top_k": request.top_k,
-        "session": request.session,  # a reader that never writes has its name nowhere else
         "term_count": len(terms),
         "as_of": request.as_of,
         "valid_at": request.valid_at,
@@ -263,7 +262,6 @@ def _logged(request: RecallRequest) -> dict[str, Any]:
     """Return what was asked beside the query, without what was left at its default."""
     asked = {
         "top_k": request.top_k,
-        "session": request.session,  # a reader that never writes has its name nowhere else
         "session": request.session,  # a reader that never writes has its name nowhere else
         "current_only": request.current_only or None,
         "corroborated_only": request.corroborated_only or None,
