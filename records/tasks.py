@@ -32,9 +32,13 @@ from records.reembed import reembed as embed_again
 
 
 def queue(job: Job, workspace_id: UUID | None) -> None:
-    """Queue a job's task for the run that waits in a workspace, or in the installation."""
+    """Queue a job's task for the run that waits in a workspace, or in the installation.
+
+    By its name: the process that queues need not know the task, a page of the
+    console does not.
+    """
     arguments = {"workspace_id": str(workspace_id)} if workspace_id else {"waiting": True}
-    current_app.tasks[job.task].apply_async(kwargs=arguments)
+    current_app.signature(job.task, kwargs=arguments).apply_async()
 
 
 def start(job: Job, *, access: Access) -> UUID | None:
