@@ -18,6 +18,7 @@ from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
@@ -74,7 +75,7 @@ class RefusedError(PermissionDenied):
 def require(
     permission: Permission,
 ) -> Callable[
-    [Callable[Concatenate[ConsoleRequest, P], HttpResponse]], Callable[..., HttpResponse]
+    [Callable[Concatenate[ConsoleRequest, P], HttpResponseBase]], Callable[..., HttpResponseBase]
 ]:
     """Let a view of a workspace be reached by members whose role has ``permission``.
 
@@ -83,12 +84,12 @@ def require(
     """
 
     def decorate(
-        view: Callable[Concatenate[ConsoleRequest, P], HttpResponse],
-    ) -> Callable[..., HttpResponse]:
+        view: Callable[Concatenate[ConsoleRequest, P], HttpResponseBase],
+    ) -> Callable[..., HttpResponseBase]:
         @wraps(view)
         def guarded(
             plain: HttpRequest, workspace: str, *args: P.args, **kwargs: P.kwargs
-        ) -> HttpResponse:
+        ) -> HttpResponseBase:
             if not plain.user.is_authenticated:
                 return ask_to_log_in(plain)
             request = cast(ConsoleRequest, plain)

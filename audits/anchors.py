@@ -2,7 +2,9 @@
 
 Owns the checkpoint file, one JSON line per note. Who removes the newest seals,
 or rewrites them with a stolen key, still meets the notes; copy the file away
-for that (docs/trail.md). ``verify.py`` compares the trail with it.
+for that, or have each note posted to a webhook (docs/trail.md). ``verify.py``
+compares the trail with the file, or with one that was received elsewhere.
+Read ``webhook.py`` for the posting.
 """
 
 from __future__ import annotations
@@ -19,11 +21,13 @@ from uuid import UUID
 
 from django.conf import settings
 
-from audits import keys
+from audits import keys, webhook
 from audits.domain.seals import Checkpoint
 from audits.seals import chain_of, instant, newest
 from records import queries
 from records.jobs.runs import Run
+
+TAIL_BYTES = 4 * 1024 * 1024  # some ten thousand notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,42 +40,64 @@ class Anchored:
 
 
 def anchor_head(run: Run, now: datetime) -> None:
-    """Note where the run's chain stands, unless the last note says so already."""
+    """Note where the run's chain stands, unless the last note says so already; then post it.
+
+    A note that the webhook did not take is posted again by a later run, with
+    growing pauses. The newest note is enough: it names all seals before it.
+    """
+    line = None
     with run.step(), queries.cursor(run.using) as cursor:
         head = newest(cursor, chain_of(run.workspace_id))
-        if head is None or run.cursor.get("number") == head.body.number:
-            return
-        signer = keys.signer()
-        note = Checkpoint(
-            workspace_id=head.body.workspace_id,
-            number=head.body.number,
-            last=head.body.last,
-            digest=head.body.digest(),
-            at=instant(now),
-            key_id=signer.key_id,
-        )
-        _append(note, signer.sign(note.text()))
-        run.cursor["number"] = note.number
-        run.count(anchored=1)
+        is_owed = webhook.is_configured() and "line" not in run.cursor
+        if head is not None and (is_owed or run.cursor.get("number") != head.body.number):
+            signer = keys.signer()
+            note = Checkpoint(
+                workspace_id=head.body.workspace_id,
+                number=head.body.number,
+                last=head.body.last,
+                digest=head.body.digest(),
+                at=instant(now),
+                key_id=signer.key_id,
+            )
+            line = line_of(note, signer.sign(note.text()))
+            _append(line)
+            run.cursor["number"] = note.number
+            run.cursor["line"] = line
+            run.count(anchored=1)
+    if webhook.is_configured():
+        _post(run, now)
 
 
-def anchored(workspace_id: UUID | None) -> Anchored:
-    """Return the believable notes about one chain."""
+def _post(run: Run, now: datetime) -> None:
+    """Post the newest note if that is due; no transaction is open meanwhile."""
+    state = webhook.State.from_json(run.cursor.get("webhook"))
+    line = run.cursor.get("line")
+    if line is None or not state.is_due(run.cursor["number"], now):
+        return
+    fault = webhook.post(line)
+    with run.step():
+        run.cursor["webhook"] = state.after(run.cursor["number"], fault, now).as_json()
+        run.count(posted=0 if fault else 1, not_posted=1 if fault else 0)
+
+
+def anchored(
+    workspace_id: UUID | None, *, number: int | None = None, path: Path | None = None
+) -> Anchored:
+    """Return the believable notes about one chain; with a ``number``, of that seal alone.
+
+    ``path`` is a file of notes that was kept elsewhere, by default our own.
+    """
     chain = chain_of(workspace_id)
+    wanted = f'"seal": {number},' if number is not None else ""
     public = keys.public_keys()
     digests: dict[int, bytes] = {}
     last: Checkpoint | None = None
     unbelievable = 0
-    for line in _lines():
-        if str(chain) not in line:
+    for line in _lines(path):
+        if str(chain) not in line or wanted not in line:
             continue
-        try:
-            note, signature = _read(line)
-        except (ValueError, KeyError, TypeError):
-            unbelievable += 1
-            continue
-        key = public.get(note.key_id)
-        if key is None or not keys.is_signed(note.text(), signature, key):
+        note = _believed(line, public)
+        if note is None:
             unbelievable += 1
             continue
         digests[note.number] = note.digest
@@ -80,17 +106,44 @@ def anchored(workspace_id: UUID | None) -> Anchored:
     return Anchored(digests, last, unbelievable)
 
 
-def _lines() -> Iterator[str]:
+def newest_note(workspace_id: UUID | None) -> Checkpoint | None:
+    """Return the last believable note about a chain, looking at the end of the file only."""
     path: Path = settings.TRAIL_CHECKPOINTS_FILE
-    if path.exists():
-        with path.open(encoding="utf-8", errors="replace") as file:
+    if not path.exists():
+        return None
+    public = keys.public_keys()
+    chain = str(chain_of(workspace_id))
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - TAIL_BYTES))
+        lines = file.read().decode("utf-8", "replace").splitlines()
+    for line in reversed(lines):
+        note = _believed(line, public) if chain in line else None
+        if note is not None:
+            return note
+    return None
+
+
+def _believed(line: str, public: Mapping[str, bytes]) -> Checkpoint | None:
+    try:
+        note, signature = _read(line)
+    except (ValueError, KeyError, TypeError):
+        return None
+    key = public.get(note.key_id)
+    if key is None or not keys.is_signed(note.text(), signature, key):
+        return None
+    return note
+
+
+def _lines(path: Path | None) -> Iterator[str]:
+    chosen: Path = path or settings.TRAIL_CHECKPOINTS_FILE
+    if path is not None or chosen.exists():
+        with chosen.open(encoding="utf-8", errors="replace") as file:
             yield from file
 
 
-def _append(note: Checkpoint, signature: bytes) -> None:
-    path: Path = settings.TRAIL_CHECKPOINTS_FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
-    line = json.dumps(
+def line_of(note: Checkpoint, signature: bytes) -> str:
+    """Return a note as the file and the webhook have it: one line of JSON."""
+    return json.dumps(
         {
             "workspace": str(note.workspace_id),
             "seal": note.number,
@@ -101,6 +154,11 @@ def _append(note: Checkpoint, signature: bytes) -> None:
             "signature": base64.b64encode(signature).decode(),
         }
     )
+
+
+def _append(line: str) -> None:
+    path: Path = settings.TRAIL_CHECKPOINTS_FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.write(line + "\n")

@@ -1,4 +1,4 @@
-"""The scheduled verification: a walk over the whole trail as a job's run, and its outcome.
+"""The verification as a job's run: on schedule or asked for, with its progress and its outcome.
 
 Owns what is kept of a check: the report in the run's cursor, and an event that
 says whether the trail is whole. Read ``verify.py`` for the walk.
@@ -8,17 +8,26 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
+
 from audits.domain.seals import Head
 from audits.jobs import VERIFICATION
+from audits.seals import newest, seal_now
 from audits.verify import Report, Verification
 from records import events, queries
+from records.access import Access
 from records.events import Happening
+from records.jobs import runs
 from records.jobs.runs import Run
 from records.jobs.standings import access_of
 from records.scope import workspace_scope
+from records.tasks import queue
+
+IMMEDIATE_EVENTS = 20_000  # checked while the person waits: a fifth of a second
 
 
 def check_trail(run: Run, now: datetime) -> None:
@@ -32,6 +41,29 @@ def check_trail(run: Run, now: datetime) -> None:
             run.cursor.update(number=head.number, last=head.last, digest=head.digest.hex())
             if not going_on:
                 _conclude(run, walk.report)
+
+
+def check_now(access: Access) -> str:
+    """Have the trail checked because a person asks: ``done``, ``queued``, or ``open`` already.
+
+    A small trail is checked before this returns, a large one by a worker.
+    Seals first what is finished. Opens scopes of its own.
+    """
+    seal_now(access.workspace_id)
+    with workspace_scope(access.workspace_id), queries.cursor() as cursor:
+        head = newest(cursor, access.workspace_id)
+        run_id = runs.enqueue(VERIFICATION, access.workspace_id, requested_by=str(access.actor))
+        if run_id is None:
+            return "open"
+        happening = Happening("trail.check_started", "job_run", run_id)
+        events.append([happening], access=access)
+        is_small = head is None or head.body.last <= IMMEDIATE_EVENTS
+        if not is_small:
+            transaction.on_commit(partial(queue, VERIFICATION, access.workspace_id))
+            return "queued"
+    # A worker that finds the waiting run first does it in our place.
+    run = runs.perform(VERIFICATION, access.workspace_id, check_trail, begin=False)
+    return "done" if run is not None else "queued"
 
 
 def last_check(workspace_id: UUID) -> dict[str, Any] | None:

@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from audits import keys
 from audits.domain import merkle
-from audits.domain.seals import SealBody
+from audits.domain.seals import Head, SealBody, follow
 from audits.leaves import leaf_text
 from audits.seals import COLUMNS, SealRow, instant, newest, seal_now
 from records import events, queries
@@ -61,6 +61,12 @@ class Chosen:
     description: str = ""
     first: int = 1
     last: int | None = None
+    only_sealed: bool = False
+
+    @property
+    def has_unsealed(self) -> bool:
+        """Whether events without a number can be among those chosen."""
+        return self.last is None and not self.only_sealed
 
     @property
     def is_everything(self) -> bool:
@@ -68,18 +74,40 @@ class Chosen:
         return self.where == "true"
 
 
-def export_trail(access: Access, chosen: Chosen | None = None) -> Iterator[str]:
+@dataclass(slots=True)
+class Tally:
+    """What an export has held so far; whoever makes its lines keeps it up to date."""
+
+    rows: int = 0
+    unsealed: int = 0
+    first: int | None = None
+    last: int | None = None
+    head: Head = field(default_factory=Head)
+
+    def note(self, position: int) -> None:
+        """Count one sealed event; they come in the order of the trail."""
+        self.rows += 1
+        self.first = position if self.first is None else self.first
+        self.last = position
+
+
+def export_trail(
+    access: Access, chosen: Chosen | None = None, tally: Tally | None = None
+) -> Iterator[str]:
     """Yield the lines of an export, each with its newline.
 
     Seals first what is finished; what is not is in the file as ``unsealed``.
-    Start and end of the export are events themselves. Opens scopes of its own.
+    Start and end of the export are events themselves, unless the caller, who
+    then passes a ``tally``, tells them. Opens scopes of its own.
     """
-    return _Export(access, chosen or Chosen()).lines()
+    return _Export(access, chosen or Chosen(), tally).lines()
 
 
 class _Export:
-    def __init__(self, access: Access, chosen: Chosen) -> None:
+    def __init__(self, access: Access, chosen: Chosen, tally: Tally | None) -> None:
         self.access, self.chosen = access, chosen
+        self.is_told = tally is None
+        self.tally = tally or Tally()
         self.id = uuid4()
         self.hash = sha256()
         self.counts = {"events": 0, "unsealed": 0, "seals": 0}
@@ -105,7 +133,7 @@ class _Export:
         while number < head.number:
             piece, number = self._piece(number, head)
             yield from map(self._written, piece)
-        if self.chosen.last is None:
+        if self.chosen.has_unsealed:
             yield from self._unsealed(head)
         yield self._end()
 
@@ -113,9 +141,10 @@ class _Export:
         """Tell that the export begins; return the seal up to which it goes."""
         with workspace_scope(self.access.workspace_id), queries.cursor() as cursor:
             newest_seal = newest(cursor, self.access.workspace_id)
-            self._tell("trail.export.started", {})
+            self._tell("export.started", {})
         if newest_seal is None:
             return SealBody(self.access.workspace_id, 0, 1, 0, "", b"", b"", "")
+        self.tally.head = follow(newest_seal.body)
         return newest_seal.body
 
     def _piece(self, after: int, head: SealBody) -> tuple[list[str], int]:
@@ -156,6 +185,8 @@ class _Export:
         rows = [(at, *found[at]) for at in positions if at in found]
         shown = [row for row in rows if row[2] is not None]
         self.counts["events"] += len(shown)
+        for row in shown:
+            self.tally.note(row[0])
         self.counts["seals"] += 1
         if len(shown) == seal.body.size:
             for at, _, text in shown:
@@ -184,6 +215,8 @@ class _Export:
                 )
                 rows = cursor.fetchall()
             self.counts["unsealed"] += len(rows)
+            self.tally.unsealed += len(rows)
+            self.tally.rows += len(rows)
             for _, text in rows:
                 yield self._written(f'{{"type":"unsealed","event":{text}}}')
             if len(rows) < UNSEALED_PIECE:
@@ -196,7 +229,7 @@ class _Export:
         digest = self.hash.hexdigest()
         text = end_text(self.access.workspace_id, self.counts, digest, signer.key_id)
         with workspace_scope(self.access.workspace_id):
-            self._tell("trail.export.finished", {**self.counts, "sha256": digest})
+            self._tell("export.finished", {**self.counts, "sha256": digest})
         return self._line(
             {
                 "type": "end",
@@ -208,6 +241,8 @@ class _Export:
         )
 
     def _tell(self, action: str, details: dict[str, Any]) -> None:
+        if not self.is_told:
+            return
         details = {**details, "filter": self.chosen.description, "first": self.chosen.first}
         events.append([Happening(action, "export", self.id, details=details)], access=self.access)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -109,13 +110,18 @@ class Verification:
     """One walk over one chain; ``advance`` reads a piece inside the caller's scope."""
 
     def __init__(
-        self, workspace_id: UUID | None, *, using: str = "default", after: Head | None = None
+        self,
+        workspace_id: UUID | None,
+        *,
+        using: str = "default",
+        after: Head | None = None,
+        checkpoints: Path | None = None,
     ) -> None:
         self.using = using
         self.trail = chain_of(workspace_id)
         self.report = Report(workspace_id, after or Head(), after.last if after else 0)
         self._public = keys.public_keys()
-        self._notes = anchors.anchored(workspace_id)
+        self._notes = anchors.anchored(workspace_id, path=checkpoints)
 
     def advance(self) -> bool:
         """Check the next piece; False when the walk is over, whatever it found."""
@@ -235,12 +241,14 @@ def verify_trail(
     *,
     using: str = "default",
     progress: Callable[[Report], None] = lambda _: None,
+    checkpoints: Path | None = None,
 ) -> Report:
     """Walk a chain from its first seal to its last, in transactions of its own.
 
-    ``progress`` is told after each piece.
+    ``progress`` is told after each piece. ``checkpoints`` are notes that were
+    kept elsewhere, to be compared with instead of our own.
     """
-    walk = Verification(workspace_id, using=using)
+    walk = Verification(workspace_id, using=using, checkpoints=checkpoints)
     going_on = True
     while going_on:
         with scope(workspace_id, using=using):

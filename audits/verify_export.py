@@ -2,6 +2,7 @@
 """Prove that an exported trail is complete and unedited, offline, with the public key alone.
 
     python verify_export.py EXPORT.jsonl --keys trail_keys [--checkpoints trail_checkpoints]
+    python verify_export.py EXPORT --manifest MANIFEST.json --keys trail_keys
 
 Needs Python 3.9 or later and the ``cryptography`` package; imports nothing of
 MemConsole, opens no network, keeps one seal's events in memory. Exit code 0:
@@ -13,12 +14,17 @@ a key of yours; in a complete export no event between its ends is missing; no
 line was added, removed or changed since the export was made. What is not: that
 nothing was sealed after the export's head (compare with a checkpoint), and that
 a filtered export shows all that its filter matches (its writer signs for that).
+
+With a manifest, a file of any format (JSONL, CSV, OCSF) is compared with what was
+signed for when it was made: its bytes, its rows, where the trail stood. A CSV or OCSF
+file proves no single event; the JSONL of the same events does.
 """
 
 from __future__ import annotations
 
 import argparse
 import base64
+import csv
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -32,6 +38,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 FORMAT = "memconsole-export/1"
 SEAL = "memconsole-seal/1"
 CHECKPOINT = "memconsole-checkpoint/1"
+MANIFEST = "memconsole-manifest/1"
 GENESIS = "00" * 32
 
 Keys = Mapping[str, Ed25519PublicKey]
@@ -266,31 +273,115 @@ def read_checkpoints(path: str, keys: Keys, workspace: str) -> Checkpoints:
     return notes
 
 
+def read_manifest(path: str) -> dict[str, Any]:
+    """Return a manifest as it was written, believed or not."""
+    said = json.loads(Path(path).read_text("utf-8"))
+    if not isinstance(said, dict):
+        raise ValueError("the manifest is not a JSON object")
+    return said
+
+
+def check_manifest(keys: Keys, manifest: Mapping[str, Any]) -> None:
+    """Raise BrokenError unless the manifest is as it was signed."""
+    said = {name: value for name, value in manifest.items() if name != "signature"}
+    if said.get("format") != MANIFEST:
+        raise BrokenError(f"the manifest's format is {said.get('format')}, not {MANIFEST}")
+    text = json.dumps(said, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    check_signature(keys, said["key"], text, manifest["signature"], "the manifest")
+
+
+def check_file(manifest: Mapping[str, Any], path: str, checkpoints: Checkpoints) -> str:
+    """Compare a file with its manifest; return what was proven."""
+    (said,) = manifest["files"]
+    digest, size = sha256(), 0
+    with Path(path).open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+            size += len(piece)
+    if size != said["bytes"]:
+        raise BrokenError(f"the file has {size} bytes, its manifest says {said['bytes']}")
+    if digest.hexdigest() != said["sha256"]:
+        raise BrokenError("the file is not the one of the manifest: its SHA-256 differs")
+    rows = count_rows(path, said["format"])
+    if rows != said["rows"]:
+        raise BrokenError(f"the file has {rows} rows, its manifest says {said['rows']}")
+    head = manifest["head"]
+    noted = checkpoints.get(head["seal"])
+    if noted is not None and noted[0] != head["digest"]:
+        raise BrokenError(f"seal {head['seal']} is not the one of your checkpoint")
+    newest = max(checkpoints, default=0)
+    if newest > head["seal"]:
+        raise BrokenError(
+            f"the export ends at seal {head['seal']}, your checkpoint knows seal {newest}"
+        )
+    return (
+        f"AS SIGNED: {said['name']} has the {rows} rows and {size} bytes that were signed for at"
+        f" {manifest['exported_at']} for {manifest['exported_by']}, filter {manifest['filter']!r}."
+        f" Head: seal {head['seal']}, {head['digest']}"
+    )
+
+
+def count_rows(path: str, kind: str) -> int:
+    """Count the events of a file."""
+    with Path(path).open(encoding="utf-8", errors="surrogateescape", newline="") as file:
+        if kind == "csv":
+            csv.field_size_limit(1 << 30)
+            return sum(1 for _ in csv.reader(file)) - 1
+        if kind == "jsonl":
+            return sum(1 for line in file if line.startswith(('{"type":"event"', '{"type":"uns')))
+        return sum(1 for _ in file)
+
+
+def prove(verifier: Verifier, path: str, checkpoints: str | None) -> str:
+    """Check a JSONL export line by line; return what was proven."""
+    number = 0
+    try:
+        with Path(path).open("rb") as file:
+            for number, raw in enumerate(file, 1):
+                verifier.line(raw)
+                if number == 1 and checkpoints:
+                    workspace = verifier.header["workspace"]
+                    verifier.checkpoints = read_checkpoints(checkpoints, verifier.keys, workspace)
+        verifier.finish()
+    except BrokenError as broken:
+        raise BrokenError(f"line {number}: {broken}") from None
+    return verifier.sentence()
+
+
+def check(export: str, keys: Keys, checkpoints: str | None, manifest: str | None) -> list[str]:
+    """Check a file with everything there is to check it with; return what was proven."""
+    proven = []
+    kind = "jsonl"
+    if manifest is not None:
+        said = read_manifest(manifest)
+        check_manifest(keys, said)
+        notes = read_checkpoints(checkpoints, keys, said["workspace"]) if checkpoints else {}
+        proven.append(check_file(said, export, notes))
+        kind = said["files"][0]["format"] if said["kind"] == "trail" else "other"
+    if kind == "jsonl":
+        proven.insert(0, prove(Verifier(keys), export, checkpoints))
+    return proven
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Verify the file that the arguments name; return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("export", help="the exported JSONL file")
+    parser.add_argument("export", help="the exported file: JSONL, or any with its manifest")
     parser.add_argument("--keys", required=True, help="the file of public keys you trust")
     parser.add_argument("--checkpoints", help="checkpoints that you kept outside")
+    parser.add_argument("--manifest", help="the manifest that came with the export")
     chosen = parser.parse_args(arguments)
-    number = 0
     try:
         keys = read_keys(chosen.keys)
-        verifier = Verifier(keys)
-        with Path(chosen.export).open("rb") as file:
-            for number, raw in enumerate(file, 1):
-                verifier.line(raw)
-                if number == 1 and chosen.checkpoints:
-                    workspace = verifier.header["workspace"]
-                    verifier.checkpoints = read_checkpoints(chosen.checkpoints, keys, workspace)
-        verifier.finish()
+        proven = check(chosen.export, keys, chosen.checkpoints, chosen.manifest)
     except BrokenError as broken:
-        sys.stdout.write(f"BROKEN at line {number}: {broken}.\n")
+        where = "at " if str(broken).startswith("line ") else ""
+        sys.stdout.write(f"BROKEN {where}{broken}.\n")
         return 1
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         sys.stderr.write(f"Cannot be read: {error}\n")
         return 2
-    sys.stdout.write(verifier.sentence() + "\n")
+    sys.stdout.write("\n".join(proven) + "\n")
     return 0
 
 

@@ -27,6 +27,7 @@ class Permission(StrEnum):
     REVIEW = "review"
     RESPOND = "respond"
     APPROVE_OPERATIONS = "approve_operations"
+    SEE_TRAIL = "see_trail"
     AUDIT = "audit"
     HANDLE_SUBJECTS = "handle_subjects"
     SEE_ACCESS = "see_access"
@@ -42,6 +43,7 @@ MEANINGS: dict[Permission, str] = {
     Permission.REVIEW: "Decide on held facts; hold, edit, extend and confirm facts",
     Permission.RESPOND: "Suspend sessions and sources; evict, restore and retract facts",
     Permission.APPROVE_OPERATIONS: "Approve what others have asked to do in bulk",
+    Permission.SEE_TRAIL: "See the audit trail and what its checks found",
     Permission.AUDIT: "Verify and export the audit trail",
     Permission.HANDLE_SUBJECTS: "Answer requests of data subjects, erase, place legal holds",
     Permission.SEE_ACCESS: "See API keys, members and invitations",
@@ -64,11 +66,14 @@ _TABLE: dict[Role, frozenset[Permission]] = {
             Permission.REVIEW,
             Permission.RESPOND,
             Permission.APPROVE_OPERATIONS,
+            Permission.SEE_TRAIL,
             Permission.HANDLE_SUBJECTS,
             Permission.RUN_JOBS,
         }
     ),
-    Role.AUDITOR: frozenset({Permission.VIEW, Permission.AUDIT, Permission.SEE_ACCESS}),
+    Role.AUDITOR: frozenset(
+        {Permission.VIEW, Permission.SEE_TRAIL, Permission.AUDIT, Permission.SEE_ACCESS}
+    ),
     Role.ADMINISTRATOR: frozenset(Permission),
 }
 

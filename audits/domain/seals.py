@@ -15,6 +15,7 @@ from uuid import UUID
 
 from audits.domain.merkle import HASH_LENGTH
 
+TOOL = "MemConsole 0.1.0"  # what manifests name; a test compares it with the package
 FORMAT = "memconsole-seal/1"
 CHECKPOINT_FORMAT = "memconsole-checkpoint/1"
 GENESIS = bytes(HASH_LENGTH)  # what the first seal of a chain follows

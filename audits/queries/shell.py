@@ -25,7 +25,8 @@ COUNTS = """SELECT set_config('statement_timeout', %(patience)s, true),
     (SELECT count(*) FROM (SELECT 1 FROM operation WHERE workspace_id = %(workspace)s
         AND state IN ('queued', 'running') LIMIT %(most)s) AS o),
     (SELECT count(*) FROM (SELECT 1 FROM approval WHERE workspace_id = %(workspace)s
-        AND state = 'waiting' AND expires_at > now() LIMIT %(most)s) AS o)
+        AND state = 'waiting' AND expires_at > now() LIMIT %(most)s) AS o),
+    running.started_at, checked.at, checked.is_whole, checked.number
 FROM (SELECT count(*) FILTER (WHERE kind = 'session') AS sessions,
              count(*) FILTER (WHERE kind = 'source') AS sources, min(at) AS since
       FROM ((SELECT 'session' AS kind, suspended_at AS at FROM session
@@ -35,7 +36,14 @@ FROM (SELECT count(*) FILTER (WHERE kind = 'session') AS sessions,
              WHERE workspace_id = %(workspace)s AND suspended_at IS NOT NULL LIMIT %(most)s)) AS one
      ) AS contained
 LEFT JOIN LATERAL (SELECT number, last, sealed_at FROM seal WHERE workspace_id = %(workspace)s
-                   ORDER BY number DESC LIMIT 1) AS sealed ON true"""
+                   ORDER BY number DESC LIMIT 1) AS sealed ON true
+LEFT JOIN LATERAL (SELECT started_at FROM job_run WHERE workspace_id = %(workspace)s
+                   AND job = 'verification' AND state IN ('queued', 'running')
+                   LIMIT 1) AS running ON true
+LEFT JOIN LATERAL (SELECT finished_at AS at, (cursor->'report'->>'whole')::boolean AS is_whole,
+                          (cursor->'report'->'flaw'->>'number')::bigint AS number
+                   FROM job_run WHERE workspace_id = %(workspace)s AND job = 'verification'
+                   AND state = 'done' ORDER BY started_at DESC LIMIT 1) AS checked ON true"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,19 @@ class Shell:
     open_incidents: int = 0
     running_operations: int = 0
     waiting_approvals: int = 0
+    check_began_at: datetime | None = None
+    checked_at: datetime | None = None
+    is_whole: bool | None = None
+    broken_at: int | None = None
+
+    @property
+    def chain_state(self) -> str:
+        """How the trail stands by its last check; a broken one stays so while it is checked."""
+        if self.is_whole is False:
+            return "broken"
+        if self.check_began_at is not None:
+            return "checking"
+        return "ok" if self.is_whole else "unchecked"
 
     @property
     def is_contained(self) -> bool:

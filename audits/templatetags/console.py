@@ -193,6 +193,12 @@ def percent(share: float | None) -> str:
 
 
 @register.filter
+def short_id(value: Any) -> str:
+    """Say the first eight characters of an id; the whole is behind its link."""
+    return "" if value is None else str(value)[:8]
+
+
+@register.filter
 def lookup(mapping: Any, key: Any) -> Any:
     """Return a mapping's value for a key that is itself a variable."""
     return mapping.get(key) if hasattr(mapping, "get") else None

@@ -74,8 +74,13 @@ NAV: tuple[NavItem, ...] = (
         count="waiting_approvals",
         counted="waiting",
     ),
+    NavItem("first-audit", "First audit", "flag", group="Health"),
+    NavItem("verification", "Sample and verify", "check", group="Health"),
+    NavItem("scans", "Scans", "search", group="Health"),
+    NavItem("freshness", "Freshness", "clock", group="Health"),
+    NavItem("duplicates", "Duplicates", "copy", group="Health"),
     NavItem("as-of", "As of", "clock", group="Evidence"),
-    NavItem("trail", "Audit trail", "trail", Permission.AUDIT, group="Evidence"),
+    NavItem("trail", "Audit trail", "trail", Permission.SEE_TRAIL, group="Evidence"),
     NavItem(
         "subjects", "Subject requests", "subjects", Permission.HANDLE_SUBJECTS, group="Evidence"
     ),
@@ -172,6 +177,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "person": user,
         "jump": request.GET.get("q") or request.GET.get("text") or "",
         "may_respond": bool(here and here.may(Permission.RESPOND)),
+        "may_see_trail": bool(here and here.may(Permission.SEE_TRAIL)),
     }
 
 
@@ -206,4 +212,4 @@ def _nav(request: HttpRequest, here: Place, shell: Shell | None) -> list[dict[st
 
 def _is_below(current: str, item: NavItem) -> bool:
     """Say whether a page belongs under an entry: ``record-evict`` is under ``records``."""
-    return current.split("-", 1)[0] == item.name.removesuffix("s")
+    return current.startswith(item.name.removesuffix("s") + "-")

@@ -82,7 +82,7 @@ def test_export_holds_exactly_the_events_of_its_workspace(
     path = written(tmp_path, export_trail(access))
     with workspace_scope(access.workspace_id):
         there = set(
-            Event.objects.exclude(action="trail.export.finished").values_list("id", flat=True)
+            Event.objects.exclude(action="export.finished").values_list("id", flat=True)
         )
     assert {one["id"] for one in shown(path)} == there
     assert {one["workspace_id"] for one in shown(path)} == {str(access.workspace_id)}
@@ -94,7 +94,7 @@ def test_export_is_in_the_trail_itself(access: Access, tmp_path: Path) -> None:
     end = json.loads(path.read_text("utf-8").splitlines()[-1])
     with workspace_scope(access.workspace_id):
         begun, done = Event.objects.filter(target_kind="export").order_by("id")
-    assert (begun.action, done.action) == ("trail.export.started", "trail.export.finished")
+    assert (begun.action, done.action) == ("export.started", "export.finished")
     assert (done.details["sha256"], done.details["filter"]) == (end["sha256"], "?reason=odd")
 
 

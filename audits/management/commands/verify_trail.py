@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -28,6 +29,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--seal", action="store_true", help="seal what is finished before verifying"
         )
+        parser.add_argument(
+            "--checkpoints",
+            type=Path,
+            help="a file of checkpoints kept elsewhere (one JSON line each) to compare with",
+        )
         parser.add_argument("--json", action="store_true", help="one JSON object per chain")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -38,7 +44,10 @@ class Command(BaseCommand):
             using = "default" if workspace_id else "maintenance"
             if options["seal"]:
                 seal_now(workspace_id, using=using)
-            report = verify_trail(workspace_id, using=using)
+            try:
+                report = verify_trail(workspace_id, using=using, checkpoints=options["checkpoints"])
+            except OSError as error:
+                raise CommandError(f"The checkpoints cannot be read: {error}") from error
             broken += not report.is_whole
             self._tell(name, report, as_json=options["json"])
         if broken:
