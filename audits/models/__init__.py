@@ -2,11 +2,12 @@
 
 ``people`` (who logs in, and what they may), ``review`` (leases, decisions,
 notes), ``response`` (incidents, operations, approvals), ``privacy`` (requests
-of data subjects, exports), ``suspicion`` (how odd sessions look) and ``trail``
+of data subjects, exports), ``first_audit``, ``suspicion`` (how odd sessions look) and ``trail``
 (seals over the events). Row-level
 security, grants and triggers are SQL files in ``audits/sql``.
 """
 
+from .first_audit import FirstAudit
 from .measures import Measure
 from .people import Invitation, LoginFailure, Membership, SavedView, User
 from .privacy import Export, SubjectRequest
@@ -27,6 +28,7 @@ from .trail import Seal, SealedEvent
 __all__ = [
     "Approval",
     "Export",
+    "FirstAudit",
     "Incident",
     "IncidentNote",
     "IncidentScope",
