@@ -38,7 +38,8 @@ def queue(job: Job, workspace_id: UUID | None) -> None:
     console does not.
     """
     arguments = {"workspace_id": str(workspace_id)} if workspace_id else {"waiting": True}
-    current_app.signature(job.task, kwargs=arguments).apply_async()
+    task = current_app.tasks.get(job.task) or current_app.signature(job.task)
+    task.apply_async(kwargs=arguments)
 
 
 def start(job: Job, *, access: Access) -> UUID | None:
