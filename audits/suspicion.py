@@ -42,7 +42,7 @@ def score_sessions(run: Run, now: datetime) -> None:
                 return
 
 
-def score_now(workspace_id: UUID, now: datetime) -> None:
+def score_everything(workspace_id: UUID, now: datetime) -> None:
     """Bring every score up to date at once, whatever the job has done. Inside a scope."""
     while looked := look_at(workspace_id, BEGINNING, now):
         score_all(workspace_id, looked, now)

@@ -6,9 +6,11 @@ Areas with many pages have a module of their own in ``audits/routes``.
 from django.urls import include, path
 
 from audits.domain.acts import ACTS
+from audits.routes import health as health_routes
 from audits.routes import incidents as incident_routes
 from audits.routes import operations as operation_routes
 from audits.routes import privacy as privacy_routes
+from audits.routes import radius as radius_routes
 from audits.routes import sessions as session_routes
 from audits.routes import trail as trail_routes
 from audits.views import (
@@ -65,8 +67,10 @@ workspace = [
     path("views", saved.save_view, name="view-save"),
     path("views/<uuid:view_id>/delete", saved.delete_view, name="view-delete"),
     *session_routes.routes,
+    *radius_routes.routes,
     *operation_routes.routes,
     *incident_routes.routes,
+    *health_routes.routes,
     *trail_routes.routes,
     *privacy_routes.routes,
     path("policies", policies.list_policies, name="policies"),

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.http import QueryDict
 
+from audits.domain.categories import Category
 from audits.queries.records import STANDINGS, RecordFilter
 from records.access import Access
 from records.domain import canonical
@@ -29,12 +30,16 @@ FILTERS = (
     "standing",
     "tag",
     "text",
+    "seen",
+    "found",
 )
 NOT_FILTERS = frozenset({"after", "view"})
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "status": tuple(str(one) for one in Status),
     "hold_reason": tuple(str(one) for one in HoldReason),
     "standing": tuple(STANDINGS),
+    "seen": ("again",),
+    "found": tuple(str(one) for one in Category),
 }
 
 
@@ -107,6 +112,8 @@ def _filter(asked: Asked, access: Access) -> RecordFilter:
         standing=values.get("standing"),
         tag=values.get("tag"),
         text=values.get("text"),
+        seen=values.get("seen"),
+        found=values.get("found"),
     )
 
 

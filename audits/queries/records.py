@@ -14,6 +14,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from audits.domain.categories import Category, found_condition
 from audits.queries.overview import COUNT_CAP
 from audits.queries.rows import fetch
 from audits.queries.saved import VIEWS
@@ -67,6 +68,8 @@ class RecordFilter:
     standing: str | None = None  # "current", "expired", "recheck" or "unlisted"
     tag: str | None = None
     text: str | None = None
+    seen: str | None = None  # "again": said more than once
+    found: str | None = None  # a category of what the gate found (domain/categories.py)
 
     @property
     def is_empty(self) -> bool:
@@ -118,7 +121,9 @@ def list_and_count(
     ids = _ids(wanted, values, is_after=place is not None)
     counted = _ids(wanted, values, is_after=False, is_counted=True) + " LIMIT %(most)s"
     total = f"(SELECT count(*) FROM ({counted}) AS one)" if most else "0"
-    statement = f"WITH page AS MATERIALIZED ({ids} LIMIT %(limit)s)\n{ROW.format(total=total, held=HELD)}"
+    statement = (
+        f"WITH page AS MATERIALIZED ({ids} LIMIT %(limit)s)\n{ROW.format(total=total, held=HELD)}"
+    )
     rows = [_finish(row, now) for row in fetch(statement, values)]
     page = make_page(rows, limit=limit, key=key, place=lambda row: [row["id"]])
     if not rows and place is not None and most:
@@ -154,6 +159,12 @@ def _ids(
             values[column] = value
     if wanted.standing is not None:
         where.append(f"({STANDINGS[wanted.standing]})")
+    if wanted.seen is not None:
+        where.append("EXISTS (SELECT 1 FROM tally n WHERE n.record_id = r.id AND n.seen_count > 1)")
+    if wanted.found is not None:
+        where.append(found_condition(Category(wanted.found)))
+        if wanted.status is None:
+            where.append("r.status IN ('quarantined', 'rejected')")  # what the gate stopped
     source = "memory_record r"
     key = "r.id"
     if wanted.hold_reason is not None and wanted.status is None:

@@ -89,6 +89,7 @@ NAV: tuple[NavItem, ...] = (
     NavItem("policies", "Policies", "policies", group="Settings"),
     NavItem("jobs", "Jobs", "jobs", group="Settings"),
     NavItem("keys", "API keys", "keys", Permission.SEE_ACCESS, group="Settings"),
+    NavItem("four-eyes", "Four eyes", "approvals", group="Settings"),
     NavItem("people", "People", "people", Permission.SEE_ACCESS, group="Settings"),
 )
 

@@ -36,7 +36,7 @@ def save_view(request: ConsoleRequest) -> HttpResponse:
             name=chosen["name"],
             defaults={"query": chosen["query"]},
         )
-    query = f"{chosen['query']}&{urlencode({'view': view.id})}"
+    query = f"{chosen['query']}&{urlencode({'view': str(view.id)})}"
     return done(request, "The view is saved.", url(request, chosen["page"], query=query))
 
 
