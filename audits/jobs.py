@@ -101,6 +101,16 @@ SUSPICION = register(
         history=False,
     )
 )
+MEASURES = register(
+    Job(
+        "measures",
+        "Numbers about the memory, for monitoring",
+        "audits.measures",
+        timedelta(seconds=30),
+        carries=True,
+        history=False,
+    )
+)
 VERIFICATION = register(
     Job("verification", "The whole trail checked", "audits.verify", timedelta(hours=6))
 )

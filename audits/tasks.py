@@ -10,7 +10,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from audits import anchors, checks, gate_hits, jobs, leases, seals, suspicion
+from audits import anchors, checks, gate_hits, jobs, leases, measures, seals, suspicion
 from audits.approvals import expire_approvals
 from audits.operations.previewing import tidy_previews
 from audits.operations.running import perform_waiting
@@ -77,6 +77,12 @@ def forget_previews(workspace_id: str | None = None) -> None:
 def score_sessions(workspace_id: str | None = None) -> None:
     """Score the sessions that changed in one workspace, or in all."""
     perform_everywhere(jobs.SUSPICION, suspicion.score_sessions, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=jobs.MEASURES.task)
+def measure(workspace_id: str | None = None) -> None:
+    """Measure the memory of one workspace, or of all."""
+    perform_everywhere(jobs.MEASURES, measures.measure, workspace_id=_id(workspace_id))
 
 
 @shared_task(name=jobs.ANCHORING_INSTALLATION.task)

@@ -9,5 +9,7 @@ class MemConsoleConfig(AppConfig):
     name = "memconsole"
 
     def ready(self) -> None:
-        """Import the Celery application in whatever process runs Django."""
-        from memconsole import celery  # noqa: F401
+        """Import the Celery application in whatever process runs Django; trace where asked to."""
+        from memconsole import celery, watching  # noqa: F401
+
+        watching.switch_on()

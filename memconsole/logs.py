@@ -13,7 +13,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -49,6 +49,16 @@ class RequestIdMiddleware:
             _request_id.reset(token)
         response.headers[REQUEST_ID_HEADER] = request_id
         return response
+
+
+def begin_request(request_id: str) -> Token[str]:
+    """Let every line logged from now on carry this id, until ``end_request``."""
+    return _request_id.set(request_id)
+
+
+def end_request(token: Token[str]) -> None:
+    """Go back to the id before."""
+    _request_id.reset(token)
 
 
 class JsonFormatter(logging.Formatter):

@@ -40,6 +40,13 @@ def _days(name: str, default: int) -> int:
     return int(text)
 
 
+def _number(name: str, default: int, *, most: int) -> int:
+    text = os.environ.get(name, "").strip() or str(default)
+    if not text.isdecimal() or int(text) > most:
+        raise ImproperlyConfigured(f"{name} must be from 0 to {most}, not {text!r}.")
+    return int(text)
+
+
 DEBUG = _flag("MEMCONSOLE_DEBUG")
 HTTPS = _flag("MEMCONSOLE_HTTPS")  # a proxy in front speaks TLS with the browser
 ALLOWED_HOSTS = _words("MEMCONSOLE_HOSTS", "localhost,127.0.0.1,[::1]")
@@ -73,6 +80,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "memconsole.logs.RequestIdMiddleware",
+    "memconsole.metrics.requests.Measured",
     "memconsole.middleware.ApiErrors",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -175,7 +183,7 @@ CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]  # asked from inside, without TLS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]  # asked from inside, without TLS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60 if HTTPS else 0
 
@@ -190,6 +198,17 @@ TRAIL_WEBHOOK_PRIVATE = _flag("MEMCONSOLE_TRAIL_WEBHOOK_PRIVATE")
 
 # How long recalls and serves are kept; a workspace may ask for less.
 LOG_RETENTION_DAYS = _days("MEMCONSOLE_LOG_RETENTION_DAYS", 400)
+
+# /metrics: who may read it, and how fine it is; docs/telemetry.md.
+METRICS_KEY = os.environ.get("MEMCONSOLE_METRICS_KEY", "").strip()
+METRICS_WORKSPACES = _number("MEMCONSOLE_METRICS_WORKSPACES", 0, most=100)
+METRICS_CACHE_SECONDS = _number("MEMCONSOLE_METRICS_CACHE_SECONDS", 10, most=300)
+# Where processes keep their counters, so that whichever is asked can answer for all. The name
+# is the library's; it has to stand before the library is first loaded.
+if HOME.root.is_dir() and os.access(HOME.root, os.W_OK):
+    os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(HOME.root / "metrics"))
+if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+    Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]).mkdir(mode=0o700, parents=True, exist_ok=True)
 
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "").strip() or Valkey(HOME).url
 

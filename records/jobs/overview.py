@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.db import transaction
+
 from records import queries
 from records.jobs.catalogue import jobs
 from records.scope import workspace_scope
@@ -18,6 +20,11 @@ NEWEST = """SELECT DISTINCT ON (job) job, state, started_at, finished_at, change
                    attempt, requested_by
 FROM job_run WHERE workspace_id = %(workspace)s OR workspace_id IS NULL
 ORDER BY job, started_at DESC, id DESC"""
+
+INSTALLATION = """SELECT DISTINCT ON (r.job) r.job, r.state,
+    (SELECT max(finished_at) FROM job_run d WHERE d.workspace_id IS NULL AND d.job = r.job
+        AND d.state = 'done')
+FROM job_run r WHERE r.workspace_id IS NULL ORDER BY r.job, r.started_at DESC, r.id DESC"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +75,10 @@ def overview(workspace_id: UUID, *, now: datetime) -> list[JobStatus]:
             )
         )
     return found
+
+
+def installation_runs() -> list[tuple[str, str, datetime | None]]:
+    """Return the newest run of each job of the installation, and when one last succeeded."""
+    with transaction.atomic(), queries.cursor() as cursor:
+        cursor.execute(INSTALLATION)
+        return [(row[0], row[1], row[2]) for row in cursor]

@@ -45,7 +45,7 @@ def imported(folder: str) -> set[str]:
 
 
 # Parts of packages that are named: Celery stands on Kombu, psycopg's pool on its extra.
-PARTS = {"kombu", "billiard", "pydantic_core"}
+PARTS = {"kombu", "billiard", "amqp", "pydantic_core"}
 
 
 @cache
