@@ -55,7 +55,7 @@ SELECT (SELECT count(*) FROM moved WHERE how = 'added') AS added,
     (SELECT count(*) FROM moved WHERE how = 'removed') AS removed,
     (SELECT count(*) FROM moved WHERE how = 'changed') AS changed,
     (SELECT coalesce(jsonb_agg(jsonb_build_object('id', id, 'how', how, 'was', was, 'is', "is")), '[]')
-     FROM (SELECT * FROM moved ORDER BY how, id DESC LIMIT %(sample)s) AS some) AS sample"""
+     FROM (SELECT * FROM moved ORDER BY how, id DESC LIMIT %(sample)s) AS few) AS sample"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,8 @@ def retry(
     now = now or datetime.now(UTC)
     with workspace_scope(access.workspace_id):
         operation = _lock(operation_id, access=access)
-        if operation.state not in RETRIABLE or operation.started_at is None:
+        began = operation.started_at is not None
+        if operation.state not in RETRIABLE or not (began or operation.state == State.FAILED):
             raise Conflict(f"the operation is {operation.state}")
         if Operation.objects.filter(
             workspace_id=access.workspace_id, undoes=operation.id, state__in=[*GOING, State.DONE]
@@ -160,7 +161,7 @@ def retry(
         operation.finished_at = None
         operation.cancel_asked_at = None
         operation.cancelled_by = ""
-        operation.options = {**operation.options, "resumed": True}
+        operation.options = {**operation.options, "resumed": began}
         operation.save()
         events.append(
             [happening("operation.requested", operation, asked=row[0], retried=True)],
