@@ -9,7 +9,6 @@ routes: list[URLPattern] = [
     path("sessions/sample", sessions.sample_sessions, name="sessions-sample"),
     path("sessions/<uuid:session_id>", sessions.show_session, name="session"),
     path("sessions/<uuid:session_id>/timeline", sessions.show_timeline, name="session-timeline"),
-    path("sessions/<uuid:session_id>/exposure", sessions.show_exposure, name="session-exposure"),
     path(
         "sessions/<uuid:session_id>/suspend",
         session_acts.contain("suspend"),

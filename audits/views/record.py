@@ -14,11 +14,13 @@ from audits.access import ConsoleRequest, require
 from audits.domain import acts
 from audits.domain.roles import Permission
 from audits.queries import record as queries
+from audits.views.charts import charted
 from audits.views.pages import is_partial, reading, show
 from records.items import BadRequest
 
 
 @require_safe
+@charted
 @require(Permission.VIEW)
 def show_record(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
     """Show one record; history and serves come after the page."""

@@ -247,6 +247,7 @@ def test_buttons_follow_role_and_status(reviewer: Person) -> None:
         return set(re.findall(rf'href="[^"]*/records/{record_id}/([a-z]+)"', page)) - {
             "history",
             "serves",
+            "exposure",
         }
 
     assert verbs(viewer, made.id) == set()
