@@ -86,8 +86,9 @@ WHERE e.target_id = %(id)s AND e.workspace_id = %(workspace)s AND e.id < %(befor
 ORDER BY e.id DESC LIMIT %(limit)s"""
 
 SERVES = """SELECT s.recall_id, s.at, s.rank, s.score, s.current, s.session_id,
-    se.external_id AS session
+    coalesce(se.external_id, r.parameters->>'session') AS session, se.id IS NOT NULL AS has_written
 FROM serve s LEFT JOIN session se ON se.id = s.session_id
+LEFT JOIN recall r ON r.id = s.recall_id AND r.at = s.at
 WHERE s.record_id = %(id)s AND s.workspace_id = %(workspace)s AND s.at < %(before)s
 ORDER BY s.at DESC, s.recall_id LIMIT %(limit)s"""
 
