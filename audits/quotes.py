@@ -11,7 +11,7 @@ transaction. Reasons in the audit trail itself cannot be changed by anybody.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -20,11 +20,13 @@ from uuid import UUID
 
 import psycopg
 
+from records import events
 from records.access import Access
 from records.domain import quotes
 from records.domain.quotes import Phrases
 from records.domain.terms import query_terms
 from records.erasing import Going
+from records.events import Happening
 from records.queries import Row
 
 PIECE = 1_000
@@ -59,7 +61,7 @@ HELD = (
     Held(
         "operation", "operations", ("title", "reason", "note"), ("scope", "options", "receipt")
     ),
-    Held("approval", "approvals", ("summary", "reason", "decided_reason"), ("payload",)),
+    Held("approval", "approvals", ("summary", "reason", "decided_reason")),
     Held("legal_hold", "legal holds", ("reason", "release_reason")),
     Held("subject_request", "subject requests", ("reason",), ("counts",)),
     Held("saved_view", "saved views", ("name",), query=("query",)),
@@ -83,7 +85,7 @@ class Quote:
 
 def destroy_quotes(cur: psycopg.Cursor[Row], going: Going, access: Access) -> None:
     """Take the words of records that are being erased out of what people wrote."""
-    with _whole_workspace(cur):
+    with erasing_words(cur):
         ids = list(going.record_ids)
         cur.execute(
             "UPDATE review_note SET text = %s WHERE record_id = ANY(%s)", [quotes.MARK, ids]
@@ -92,31 +94,32 @@ def destroy_quotes(cur: psycopg.Cursor[Row], going: Going, access: Access) -> No
             """UPDATE review_decision SET note = '', answer = '{}' WHERE record_id = ANY(%s)""",
             [ids],
         )
-        for quote in find_quotes(cur, going, access.workspace_id):
-            names = list(quote.changed)
-            sets = ", ".join(f"{name} = %s" for name in names)
-            cur.execute(
-                f"UPDATE {quote.held.table} SET {sets} WHERE id = %s AND workspace_id = %s",
-                [*(quote.changed[name] for name in names), quote.id, access.workspace_id],
+        changed = _replace(cur, find_quotes(cur, going, access.workspace_id), access.workspace_id)
+        if changed:
+            events.append(
+                [
+                    Happening(
+                        "erasure.quotes", count=sum(changed.values()), details={"kinds": changed}
+                    )
+                ],
+                access=access,
             )
+
+
+def replace_everywhere(
+    cur: psycopg.Cursor[Row], phrases: Phrases, workspace_id: UUID
+) -> dict[str, int]:
+    """Take phrases out of all that people wrote, whoever else may say them; return counts."""
+    with erasing_words(cur):
+        found = _quotes_of(cur, phrases, lambda _: False, workspace_id)
+        return _replace(cur, found, workspace_id)
 
 
 def find_quotes(cur: psycopg.Cursor[Row], going: Going, workspace_id: UUID) -> list[Quote]:
     """Return the rows that quote these records, with what they would say without them."""
-    phrases = going.phrases()
-    if not phrases:
-        return []
-    said: dict[str, bool] = {}
-    found: list[Quote] = []
-    for held in HELD:
-        for row_id, values in _rows(cur, held, workspace_id):
-            hits = set().union(*(_found(held, name, values[name], phrases) for name in values))
-            for one in hits - said.keys():
-                said[one] = _is_said_elsewhere(cur, one, going)
-            telling = frozenset(one for one in hits if not said[one])
-            if telling:
-                found.append(Quote(held, row_id, telling, _changes(held, values, telling)))
-    return found
+    return _quotes_of(
+        cur, going.phrases(), lambda one: _is_said_elsewhere(cur, one, going), workspace_id
+    )
 
 
 def count_quotes(cur: psycopg.Cursor[Row], going: Going, workspace_id: UUID) -> dict[str, int]:
@@ -124,6 +127,41 @@ def count_quotes(cur: psycopg.Cursor[Row], going: Going, workspace_id: UUID) -> 
     counts: dict[str, int] = {}
     for quote in find_quotes(cur, going, workspace_id):
         counts[quote.held.title] = counts.get(quote.held.title, 0) + 1
+    return counts
+
+
+def _quotes_of(
+    cur: psycopg.Cursor[Row],
+    phrases: Phrases,
+    is_common: Callable[[str], bool],
+    workspace_id: UUID,
+) -> list[Quote]:
+    """Return the rows that quote these phrases, those left out that ``is_common``."""
+    common: dict[str, bool] = {}
+    found: list[Quote] = []
+    for held in HELD if phrases else ():
+        for row_id, values in _rows(cur, held, workspace_id):
+            hits = set().union(*(_found(held, name, values[name], phrases) for name in values))
+            for one in hits - common.keys():
+                common[one] = is_common(one)
+            telling = frozenset(one for one in hits if not common[one])
+            if telling:
+                found.append(Quote(held, row_id, telling, _changes(held, values, telling)))
+    return found
+
+
+def _replace(
+    cur: psycopg.Cursor[Row], found: Iterable[Quote], workspace_id: UUID
+) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for quote in found:
+        names = list(quote.changed)
+        sets = ", ".join(f"{name} = %s" for name in names)
+        cur.execute(
+            f"UPDATE {quote.held.table} SET {sets} WHERE id = %s AND workspace_id = %s",
+            [*(quote.changed[name] for name in names), quote.id, workspace_id],
+        )
+        counts[quote.held.table] = counts.get(quote.held.table, 0) + 1
     return counts
 
 
@@ -198,11 +236,16 @@ def _is_said_elsewhere(cur: psycopg.Cursor[Row], phrase: str, going: Going) -> b
 
 
 @contextmanager
-def _whole_workspace(cur: psycopg.Cursor[Row]) -> Iterator[None]:
-    """Reach what people wrote, whoever erases: an erasure leaves no quote for want of reach."""
-    cur.execute("SELECT current_setting('memconsole.reach', true)")
-    row = cur.fetchone()
-    before = row[0] if row else ""
-    cur.execute("SELECT set_config('memconsole.reach', 'workspace', true)")
+def erasing_words(cur: psycopg.Cursor[Row]) -> Iterator[None]:
+    """Reach what people wrote, whoever erases, and say to the database that words may go."""
+    names = ("memconsole.reach", "memconsole.erasing")
+    before = []
+    for name, value in zip(names, ("workspace", "on"), strict=True):
+        cur.execute(
+            "SELECT current_setting(%s, true), set_config(%s, %s, true)", [name, name, value]
+        )
+        row = cur.fetchone()
+        before.append((row[0] if row else None) or "")
     yield
-    cur.execute("SELECT set_config('memconsole.reach', %s, true)", [before or ""])
+    for name, value in zip(names, before, strict=True):
+        cur.execute("SELECT set_config(%s, %s, true)", [name, value])

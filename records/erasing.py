@@ -21,10 +21,14 @@ from records.queries import Row
 
 RECALLS_PIECE = 5_000
 
-TEXTS = """SELECT r.id, r.partition_id, r.subject, r.value, r.content,
+TEXTS = """SELECT r.partition_id, r.subject, r.subject_key, r.value, r.content,
     ARRAY(SELECT c.wording FROM claim c WHERE c.record_id = r.id AND c.wording <> ''),
     ARRAY(SELECT c.evidence FROM claim c WHERE c.record_id = r.id AND c.evidence <> '')
 FROM memory_record r WHERE r.id = ANY(%s)"""
+# Whoever is still spoken of keeps the name: a fact about Charles may go, and Charles stay.
+STAYING = """SELECT DISTINCT o.partition_id, o.subject_key FROM memory_record o
+WHERE o.partition_id = ANY(%s) AND o.subject_key = ANY(%s) AND o.id <> ALL(%s)
+  AND o.status <> 'erased'"""
 
 SERVED = """INSERT INTO erasure_due (workspace_id, kind, target_id)
 SELECT DISTINCT workspace_id, 'recall', recall_id FROM serve
@@ -89,16 +93,20 @@ def erase_elsewhere(cur: psycopg.Cursor[Row], record_ids: Sequence[UUID], access
 
 def words_of(cur: psycopg.Cursor[Row], record_ids: Sequence[UUID]) -> Going:
     """Return what these records say, as phrases to be recognised by."""
-    cur.execute(TEXTS, [list(record_ids)])
-    partitions: set[UUID] = set()
+    ids = list(record_ids)
+    cur.execute(TEXTS, [ids])
+    rows = cur.fetchall()
+    partitions = {row[0] for row in rows}
+    cur.execute(STAYING, [list(partitions), list({row[2] for row in rows}), ids])
+    staying = set(cur.fetchall())
     names: set[str] = set()
     values: set[str] = set()
-    for _, partition_id, subject, value, content, wordings, evidence in cur:
-        partitions.add(partition_id)
-        names.add(subject)
+    for partition_id, subject, subject_key, value, content, wordings, evidence in rows:
+        if (partition_id, subject_key) not in staying:
+            names.add(subject)
         values |= {value, content, *wordings, *evidence}
     return Going(
-        tuple(record_ids),
+        tuple(ids),
         frozenset(partitions),
         frozenset(n for n in names if len(n) >= NAME_SHORTEST),
         frozenset(v for v in values if len(v) >= VALUE_SHORTEST),

@@ -48,3 +48,37 @@ class ReleaseForm(ReasonForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["reason"].help_text = WHY
+
+
+class FindForm(forms.Form):
+    """Whom somebody asks about."""
+
+    by = forms.ChoiceField(
+        label="Look for",
+        choices=(
+            ("partition", "a user (a whole partition)"),
+            ("subject", "a subject inside partitions"),
+        ),
+        initial="partition",
+    )
+    name = forms.CharField(label="Name", max_length=NAME_LIMIT)
+    partition = forms.CharField(
+        label="Only in partition",
+        required=False,
+        max_length=NAME_LIMIT,
+        help_text="For a subject. Empty looks in the whole workspace.",
+    )
+
+
+class EraseForm(forms.Form):
+    """What an erasure needs: why, and proof that the number was read."""
+
+    reason = forms.CharField(
+        label="Reason",
+        max_length=REASON_LIMIT,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Kept in the trail for good: name the letter or the case, not the person.",
+    )
+    count = forms.IntegerField(
+        label="Type the number of records that will be destroyed", min_value=0
+    )

@@ -22,6 +22,7 @@ _SPACE = re.compile(r"\s+")
 # What every store calls somebody: it tells nobody from anybody else.
 NOBODY = frozenset(
     {
+        *("default", "everybody", "main", "shared", "test"),
         *("agent", "assistant", "bot", "client", "customer", "he", "human", "i", "me", "people"),
         *("person", "she", "system", "team", "the user", "they", "unknown", "user", "users"),
         *("we", "you"),
