@@ -64,6 +64,16 @@ GATE_HITS = register(
         history=False,
     )
 )
+SUSPICION = register(
+    Job(
+        "suspicion",
+        "How odd sessions look, where they changed",
+        "audits.suspicion",
+        timedelta(minutes=1),
+        carries=True,
+        history=False,
+    )
+)
 OPERATIONS = register(
     Job(
         "operations",
@@ -91,13 +101,12 @@ PREVIEWS = register(
         history=False,
     )
 )
-SUSPICION = register(
+SUBJECTS = register(
     Job(
-        "suspicion",
-        "How odd sessions look, where they changed",
-        "audits.suspicion",
-        timedelta(minutes=1),
-        carries=True,
+        "subjects",
+        "Erasures that data subjects asked for, seen to their end",
+        "audits.subjects",
+        timedelta(seconds=30),
         history=False,
     )
 )
@@ -123,4 +132,7 @@ VERIFICATION_INSTALLATION = register(
         maintenance=True,
         installation=True,
     )
+)
+FIRST_AUDIT = register(
+    Job("first_audit", "What is wrong with this memory", "audits.first_audit", None)
 )

@@ -12,8 +12,10 @@ from celery import shared_task
 
 from audits import anchors, checks, gate_hits, jobs, leases, measures, seals, suspicion
 from audits.approvals import expire_approvals
+from audits.first_audit import run_audit
 from audits.operations.previewing import tidy_previews
 from audits.operations.running import perform_waiting
+from audits.subjects.finishing import finish_requests
 from records.jobs.runs import perform, perform_everywhere
 
 
@@ -37,6 +39,12 @@ def anchor(workspace_id: str | None = None) -> None:
     perform_everywhere(jobs.ANCHORING, anchors.anchor_head, workspace_id=_id(workspace_id))
 
 
+@shared_task(name=jobs.SUBJECTS.task)
+def finish_subject_requests(workspace_id: str | None = None) -> None:
+    """See the erasures of one workspace, or of all, to their end."""
+    perform_everywhere(jobs.SUBJECTS, finish_requests, workspace_id=_id(workspace_id))
+
+
 @shared_task(name=jobs.VERIFICATION.task)
 def verify(workspace_id: str | None = None) -> None:
     """Verify the trail of one workspace, or of all."""
@@ -53,6 +61,12 @@ def free_leases(workspace_id: str | None = None) -> None:
 def fold_gate_hits(workspace_id: str | None = None) -> None:
     """Count the hits of the gate's rules in one workspace, or in all."""
     perform_everywhere(jobs.GATE_HITS, gate_hits.fold_hits, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=jobs.SUSPICION.task)
+def score_sessions(workspace_id: str | None = None) -> None:
+    """Score the sessions that changed in one workspace, or in all."""
+    perform_everywhere(jobs.SUSPICION, suspicion.score_sessions, workspace_id=_id(workspace_id))
 
 
 @shared_task(name=jobs.OPERATIONS.task)
@@ -73,10 +87,10 @@ def forget_previews(workspace_id: str | None = None) -> None:
     perform_everywhere(jobs.PREVIEWS, tidy_previews, workspace_id=_id(workspace_id))
 
 
-@shared_task(name=jobs.SUSPICION.task)
-def score_sessions(workspace_id: str | None = None) -> None:
-    """Score the sessions that changed in one workspace, or in all."""
-    perform_everywhere(jobs.SUSPICION, suspicion.score_sessions, workspace_id=_id(workspace_id))
+@shared_task(name=jobs.FIRST_AUDIT.task)
+def first_audit(workspace_id: str | None = None) -> None:
+    """Audit one workspace, or all."""
+    perform_everywhere(jobs.FIRST_AUDIT, run_audit, workspace_id=_id(workspace_id))
 
 
 @shared_task(name=jobs.MEASURES.task)
