@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.http import HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
@@ -65,17 +64,7 @@ def show_sample(request: ConsoleRequest) -> HttpResponse:
         last = queries.last_position(request.here.id)
         if sample.seed and not sample.errors:
             drawn = _draw(sample, last, request)
-    context = {
-        "sample": sample,
-        "asked": sample.asked,
-        "drawn": drawn,
-        "last": last,
-        "size_limit": queries.SIZE_LIMIT,
-        "range_limit": queries.RANGE_LIMIT,
-        "tab": "sample",
-        "may_audit": request.here.may(Permission.AUDIT),
-    }
-    return show(request, "trail/sample.html", context, status=422 if sample.errors else 200)
+    return _show_sample(request, sample, drawn, last, status=422 if sample.errors else 200)
 
 
 @require_POST
@@ -87,8 +76,7 @@ def export_sample(request: ConsoleRequest) -> HttpResponseBase:
         last = queries.last_position(request.here.id)
         drawn = None if sample.errors or not sample.seed else _draw(sample, last, request)
     if drawn is None:
-        context = {"sample": sample, "asked": sample.asked, "last": last, "tab": "sample"}
-        return show(request, "trail/sample.html", context, status=422)
+        return _show_sample(request, sample, None, last, status=422)
     rows = drawn.rows
 
     def lines(tally: Tally) -> Iterator[str]:
@@ -177,6 +165,27 @@ def show_controls(request: ConsoleRequest) -> HttpResponse:
     return show(request, "trail/controls.html", {"controls": controls, "tab": "controls"})
 
 
+def _show_sample(
+    request: ConsoleRequest,
+    sample: AskedSample,
+    drawn: queries.Sample | None,
+    last: int,
+    *,
+    status: int,
+) -> HttpResponse:
+    context = {
+        "sample": sample,
+        "asked": sample.asked,
+        "drawn": drawn,
+        "last": last,
+        "size_limit": queries.SIZE_LIMIT,
+        "range_limit": queries.RANGE_LIMIT,
+        "tab": "sample",
+        "may_audit": request.here.may(Permission.AUDIT),
+    }
+    return show(request, "trail/sample.html", context, status=status)
+
+
 def _links(request: ConsoleRequest, control: Control) -> list[dict[str, str]]:
     found = []
     for one in control.evidence:
@@ -194,7 +203,7 @@ def _send(
     return stream(Sending(wish, lines, access=request.access))
 
 
-def _draw(sample: AskedSample, last: int, request: ConsoleRequest) -> Any:
+def _draw(sample: AskedSample, last: int, request: ConsoleRequest) -> queries.Sample | None:
     """Draw, unless the range is too wide, which becomes an error."""
     wanted = sample.asked.wanted
     first, until = wanted.first or 1, min(wanted.last or last, last)
