@@ -7,12 +7,14 @@ statements may take. Inside a workspace scope.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import connection
 
 CAP = 99
+NEWS = timedelta(hours=24)  # how long a colleague's bulk act is told
+PREVIEWED = timedelta(days=4)  # and so long before it began its preview may have been made
 PATIENCE = "8s"  # a page gives up and says so, instead of holding a connection
 
 COUNTS = """SELECT set_config('statement_timeout', %(patience)s, true),
@@ -26,7 +28,8 @@ COUNTS = """SELECT set_config('statement_timeout', %(patience)s, true),
         AND state IN ('queued', 'running') LIMIT %(most)s) AS o),
     (SELECT count(*) FROM (SELECT 1 FROM approval WHERE workspace_id = %(workspace)s
         AND state = 'waiting' AND expires_at > now() LIMIT %(most)s) AS o),
-    running.started_at, checked.at, checked.is_whole, checked.number
+    running.started_at, checked.at, checked.is_whole, checked.number,
+    act.id, act.kind, act.state, act.requested_by, act.changed, act.started_at
 FROM (SELECT count(*) FILTER (WHERE kind = 'session') AS sessions,
              count(*) FILTER (WHERE kind = 'source') AS sources, min(at) AS since
       FROM ((SELECT 'session' AS kind, suspended_at AS at FROM session
@@ -43,7 +46,11 @@ LEFT JOIN LATERAL (SELECT started_at FROM job_run WHERE workspace_id = %(workspa
 LEFT JOIN LATERAL (SELECT finished_at AS at, (cursor->'report'->>'whole')::boolean AS is_whole,
                           (cursor->'report'->'flaw'->>'number')::bigint AS number
                    FROM job_run WHERE workspace_id = %(workspace)s AND job = 'verification'
-                   AND state = 'done' ORDER BY started_at DESC LIMIT 1) AS checked ON true"""
+                   AND state = 'done' ORDER BY started_at DESC LIMIT 1) AS checked ON true
+LEFT JOIN LATERAL (SELECT id, kind, state, requested_by, changed, started_at FROM operation
+                   WHERE workspace_id = %(workspace)s AND state <> 'preview' AND id > %(floor)s
+                   AND started_at > %(seen)s AND requested_by_id IS DISTINCT FROM %(me)s
+                   ORDER BY id DESC LIMIT 1) AS act ON true"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,12 @@ class Shell:
     checked_at: datetime | None = None
     is_whole: bool | None = None
     broken_at: int | None = None
+    act_id: UUID | None = None  # what a colleague did in bulk of late, and this person has not seen
+    act_kind: str = ""
+    act_state: str = ""
+    act_by: str = ""
+    act_changed: int = 0
+    act_at: datetime | None = None
 
     @property
     def chain_state(self) -> str:
@@ -80,10 +93,25 @@ class Shell:
         return bool(self.suspended_sessions or self.suspended_sources)
 
 
-def load_shell(workspace_id: UUID) -> Shell:
-    """Return the numbers around a page, and bound the statements that follow."""
+def load_shell(
+    workspace_id: UUID, *, user_id: UUID, now: datetime, seen: datetime | None = None
+) -> Shell:
+    """Return the numbers around a page, and bound the statements that follow.
+
+    ``seen`` is up to when the person has seen what colleagues did in bulk.
+    """
+    begin = now - NEWS
+    values = {
+        "workspace": workspace_id,
+        "most": CAP + 1,
+        "patience": PATIENCE,
+        "me": user_id,
+        "seen": max(begin, seen) if seen else begin,
+        # Ids follow time, and their index is in this order: older previews are not looked through.
+        "floor": UUID(int=int((begin - PREVIEWED).timestamp() * 1000) << 80),
+    }
     with connection.cursor() as cursor:
-        cursor.execute(COUNTS, {"workspace": workspace_id, "most": CAP + 1, "patience": PATIENCE})
+        cursor.execute(COUNTS, values)
         row = cursor.fetchone()
     assert row is not None
     return Shell(*row[1:])

@@ -13,6 +13,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import Http404, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_POST, require_safe
 
 from audits import operations
@@ -32,11 +33,9 @@ from audits.views.operations import (
     rows_of,
     show_page,
 )
-from audits.views.pages import is_partial, reading, show, url
+from audits.views.pages import SEEN, is_partial, reading, show, url
 from records.items import BadRequest, Conflict
 from records.scope import workspace_scope
-
-SEEN = "operations_seen"
 
 
 @require_POST
@@ -142,7 +141,7 @@ def submit(request: ConsoleRequest, operation_id: UUID) -> HttpResponse:
 
 def act(
     does: Callable[[ConsoleRequest, UUID], Operation], name: str
-) -> Callable[..., HttpResponse]:
+) -> Callable[..., HttpResponseBase]:
     """Return the view of an act that needs nothing typed."""
 
     @require_POST

@@ -12,7 +12,6 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
-from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_safe
 
 from audits import operations
@@ -265,7 +264,6 @@ def page_of(
         and operation.started_at is not None
         and (operation.failed > 0 or operation.state != State.DONE)
         and (beside.undo is None or beside.undo["state"] not in (State.DONE, *GOING)),
-        "query": urlencode({"operation": operation.id}),
     }
 
 

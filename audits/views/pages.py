@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, cast
 
 from django.contrib import messages
@@ -18,6 +19,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
 from psycopg.errors import QueryCanceled
 
 from audits.access import ConsoleRequest, Place
@@ -29,6 +31,9 @@ from records.scope import workspace_scope
 # Pages alone, not the API: there a client waits on the same machine, and a byte costs nothing.
 # The middleware adds a random length to each answer, so that sizes give no secret away.
 _gzip = GZipMiddleware(lambda request: HttpResponse())
+
+
+SEEN = "operations_seen"  # in the person's session: by workspace, up to when
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +115,23 @@ def reading(request: ConsoleRequest) -> Iterator[None]:
             if is_partial(request):
                 bound_statements()
             else:
-                request.shell = load_shell(request.access.workspace_id)  # type: ignore[attr-defined]
+                request.shell = load_shell(  # type: ignore[attr-defined]
+                    request.access.workspace_id,
+                    user_id=request.user.id,
+                    now=timezone.now(),
+                    seen=_seen(request),
+                )
             yield
     except Exception as error:
         if isinstance(error.__cause__, QueryCanceled) or isinstance(error, QueryCanceled):
             raise TooSlowError from error
         raise
+
+
+def _seen(request: ConsoleRequest) -> datetime | None:
+    """Return up to when the person has seen what colleagues did in bulk here."""
+    kept = (request.session.get(SEEN) or {}).get(str(request.access.workspace_id))
+    return datetime.fromisoformat(kept) if kept else None
 
 
 def visit(request: ConsoleRequest) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -15,8 +16,10 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern
 
-from audits import urls
+from audits import operations, urls
+from audits.access import actor_of
 from audits.domain.roles import Permission, Role, may
+from audits.domain.scope import Scope
 from records.access import Access
 from records.models import Event
 from records.scope import workspace_scope
@@ -59,10 +62,18 @@ def place(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, A
         with workspace_scope(access.workspace_id):
             event = Event.objects.filter(target_id=made.id).first()
         assert event is not None
+        asker = make_person(access, Role.RESPONDER)
+        made_operation = operations.preview(
+            "evict",
+            Scope(session_ids=(event.session_id,)),
+            access=replace(access, actor=actor_of(asker.user, Role.RESPONDER)),
+            user_id=asker.user.id,
+        )
         yield {
             "access": access,
             "record_id": made.id,
             "session_id": event.session_id,
+            "operation_id": made_operation.id,
             "people": {role: make_person(access, role) for role in Role},
             "stranger": make_person(role=Role.ADMINISTRATOR),
         }
@@ -73,6 +84,7 @@ def path_of(pattern: URLPattern, place: dict[str, Any]) -> str:
     values = {
         "record_id": place["record_id"],
         "session_id": place["session_id"],
+        "operation_id": place["operation_id"],
         "predicate": "employer",
         "name": "validity",
         "user_id": place["people"][Role.VIEWER].user.id,

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from audits import operations
 from audits.domain.roles import Role
 from audits.models import Approval, Operation
-from audits.operations import running
+from audits.operations import acting, running
 from records import curate
 from records.domain.canonical import session_id as id_of
 from records.models import Claim, Event, MemoryRecord, Workspace
@@ -58,6 +58,10 @@ def count(page: Any, group: str) -> int:
         rf'data-group="{group}"><span class="tile-number" data-count="(\d+)"', text(page)
     )
     return int(found.group(1)) if found else 0
+
+
+def page_text(page: Any) -> str:
+    return text(page)
 
 
 def digest_of(page: Any) -> str:
@@ -171,7 +175,7 @@ def test_unticked_rows_stay_and_every_other_row_goes(responder: Person) -> None:
     cursor = re.search(r"after=([^&\"]+)", text(page))
     assert cursor is not None
     second = responder.client.get(responder.url(f"{path}/rows?group=evict&after={cursor.group(1)}"))
-    rest = re.findall(r'name="shown" value="([^"]+)"', text(second))
+    rest = re.findall(r'name="shown" value="([^"]+)"', page_text(second))
     assert len(rest) == 10
     responder.post(f"{path}/tick", {"shown": rest, "tick": rest[1:]})
     left.append(rest[0])
@@ -254,7 +258,7 @@ def test_requester_with_the_role_is_denied_by_direct_post_and_on_record() -> Non
     assert answer.status_code == 403
     with workspace_scope(first.access.workspace_id):
         assert Event.objects.filter(action="approval.denied", outcome="denied").exists()
-        assert Approval.objects.get(id=approval).state == "waiting"
+        assert Approval.objects.filter(id=approval, state="waiting").exists()
 
 
 def test_only_eligible_person_may_agree_alone_with_a_reason_and_an_event() -> None:
@@ -308,7 +312,7 @@ def test_cancelled_run_tells_the_truth_and_can_be_resumed_or_undone(
     path = preview(responder, session=str(session_of(responder, "bad")))
     submit(responder, path)
     monkeypatch.setattr(running, "BATCH", 4)
-    act = running.act
+    act = acting.act
 
     def cancel_after_one(*args: Any, **named: Any) -> Any:
         done = act(*args, **named)
@@ -391,7 +395,7 @@ def test_list_shows_what_ran_and_its_filters_are_named_when_wrong(
     assert "No operation matches" in words(responder.get("operations", kind="erase"))
     assert "session bad" in words(responder.get("operations", mine="yes"))
     for query in ("kind=x", "state=preview", "incident=7", "colour=red"):
-        page = text(responder.client.get(f"{responder.url('operations')}?{query}"))
+        page = page_text(responder.client.get(f"{responder.url('operations')}?{query}"))
         assert f"\u201c{query.split('=')[0]}\u201d" in page
 
 
@@ -409,7 +413,7 @@ def test_scope_that_cannot_be_read_makes_no_preview(
     if scope:
         shown = responder.client.get(f"{responder.url('operations/new')}?{urlencode(scope)}")
         assert shown.status_code == 200
-        assert 'role="alert"' in text(shown)
+        assert 'role="alert"' in page_text(shown)
 
 
 def test_filter_of_the_records_list_takes_out_what_it_shows(responder: Person) -> None:
@@ -419,7 +423,7 @@ def test_filter_of_the_records_list_takes_out_what_it_shows(responder: Person) -
     found = re.search(r'href="([^"]+operations/new[^"]*)"', page)
     assert found is not None
     shown = responder.client.get(found.group(1).replace("&amp;", "&"))
-    assert 'value="car_colour"' in text(shown)
+    assert 'value="car_colour"' in page_text(shown)
     path = preview(responder, predicate="car_colour")
     submit(responder, path)
     work(responder)
