@@ -9,6 +9,7 @@ security, grants and triggers are SQL files in ``audits/sql``.
 
 from .first_audit import FirstAudit
 from .measures import Measure
+from .notices import Notice, NoticeAttempt, NoticeChannel, NoticeQuiet, NoticeRule
 from .people import Invitation, LoginFailure, Membership, SavedView, User
 from .privacy import Export, SubjectRequest
 from .response import (
@@ -36,6 +37,11 @@ __all__ = [
     "Invitation",
     "LoginFailure",
     "Measure",
+    "Notice",
+    "NoticeAttempt",
+    "NoticeChannel",
+    "NoticeQuiet",
+    "NoticeRule",
     "Membership",
     "Operation",
     "OperationTarget",
