@@ -122,8 +122,8 @@ SERVED_AGAIN = """served{depth} AS MATERIALIZED (
         SELECT * FROM serve s WHERE s.record_id = w.record_id AND s.workspace_id = %(workspace)s
             AND s.at > w.at AND s.at <= %(f_until)s OFFSET 0) v)"""
 
-# Compared with the facts that a session got most often; more say nothing new about a write.
-COMPARED = 50
+# A write is compared with the facts that its session got most often; more say nothing new.
+COMPARED = 20
 # Cosine of two embeddings. Of pairs of real facts taken at random 1 in 1,000 reaches 0.56;
 # the same said in other words measured 0.76 to 0.92.
 ALIKE = 0.70
@@ -145,19 +145,27 @@ EVIDENCE = f"""CASE
         > 2 * greatest(cardinality(a.terms), cardinality(b.terms), 1) THEN 1
     ELSE 2 END"""
 
-LINKED = f"""pairs{{above}} AS MATERIALIZED (
-    SELECT * FROM (
-        SELECT session_id, record_id, min(at) AS since, row_number() OVER (
-            PARTITION BY session_id ORDER BY count(*) DESC, min(at), record_id) AS place
-        FROM served{{above}} WHERE session_id IS NOT NULL GROUP BY session_id, record_id) p
-    WHERE place <= {COMPARED}),
+# What each session heard is one row, so that no wrong guess of the planner can make it compare
+# everything with everything.
+LINKED = f"""heard{{above}} AS MATERIALIZED (
+    SELECT session_id, array_agg(record_id ORDER BY place) AS records,
+        array_agg(since ORDER BY place) AS times
+    FROM (SELECT session_id, record_id, min(at) AS since, row_number() OVER (
+              PARTITION BY session_id ORDER BY count(*) DESC, min(at), record_id) AS place
+          FROM served{{above}} WHERE session_id IS NOT NULL GROUP BY session_id, record_id) p
+    WHERE place <= {COMPARED} GROUP BY session_id),
 linked{{depth}} AS MATERIALIZED (
-    SELECT DISTINCT ON (w.record_id) w.record_id, {{depth}} AS depth, w.session_id, w.at,
-        p.record_id AS via, p.since AS served_at, {EVIDENCE} AS evidence
-    FROM wrote{{depth}} w JOIN memory_record a ON a.id = w.record_id
-    LEFT JOIN (pairs{{above}} p JOIN memory_record b ON b.id = p.record_id)
-        ON p.session_id = w.session_id AND p.since < w.at
-    ORDER BY w.record_id, evidence, p.since DESC)"""
+    SELECT w.record_id, {{depth}} AS depth, w.session_id, w.at, best.via,
+        coalesce(best.evidence, 2) AS evidence
+    FROM wrote{{depth}} w JOIN heard{{above}} h ON h.session_id = w.session_id
+    CROSS JOIN LATERAL (
+        SELECT value, content, predicate, embedding, embedding_model, terms
+        FROM memory_record WHERE id = w.record_id OFFSET 0) a
+    LEFT JOIN LATERAL (
+        SELECT one.id AS via, {EVIDENCE} AS evidence
+        FROM unnest(h.records, h.times) AS one (id, since)
+        JOIN memory_record b ON b.id = one.id
+        WHERE one.since < w.at ORDER BY 2, one.since DESC LIMIT 1) best ON true)"""
 
 
 def way(facts: Facts, *, depth: int = 0, linked: bool = False) -> str:

@@ -20,29 +20,29 @@ from records.cursors import Page, list_key, make_page, open_cursor
 
 PAGE = 50
 
+# The counts and the page in one statement: what is compared is compared once.
 TAINTED = """{way},
-tainted AS ({tainted}),
+tainted AS MATERIALIZED ({tainted}),
+weighed AS (
+    SELECT coalesce(jsonb_agg(jsonb_build_array(g.depth, g.evidence, g.records)), '[]') AS counts,
+        (SELECT count(DISTINCT session_id) FROM tainted) AS sessions
+    FROM (SELECT depth, evidence, count(*) AS records FROM tainted GROUP BY 1, 2) g),
 page AS MATERIALIZED (
     SELECT * FROM tainted t WHERE {where}
     ORDER BY t.evidence, t.depth, t.at, t.record_id LIMIT %(limit)s)
-SELECT page.*, m.subject, m.predicate, m.value, m.status, m.hold_reason, p.name AS partition,
-    s.external_id AS session, s.agent, b.subject AS via_subject, b.predicate AS via_predicate,
-    b.value AS via_value, b.status AS via_status, v.recall_id, v.at AS linked_at, v.rank
-FROM page JOIN memory_record m ON m.id = page.record_id
-JOIN partition p ON p.id = m.partition_id
-LEFT JOIN session s ON s.id = page.session_id
-LEFT JOIN memory_record b ON b.id = page.via
+SELECT weighed.counts, weighed.sessions, page.*, m.subject, m.predicate, m.value, m.status,
+    m.hold_reason, p.name AS partition, s.external_id AS session, s.agent,
+    b.subject AS via_subject, b.predicate AS via_predicate, b.value AS via_value,
+    b.status AS via_status, v.recall_id, v.at AS linked_at, v.rank
+FROM weighed LEFT JOIN (page JOIN memory_record m ON m.id = page.record_id
+                        JOIN partition p ON p.id = m.partition_id
+                        LEFT JOIN session s ON s.id = page.session_id
+                        LEFT JOIN memory_record b ON b.id = page.via) ON true
 LEFT JOIN LATERAL (
     SELECT one.recall_id, one.at, one.rank FROM serve one
     WHERE one.record_id = page.via AND one.session_id = page.session_id AND one.at < page.at
     ORDER BY one.at DESC LIMIT 1) v ON true
 ORDER BY page.evidence, page.depth, page.at, page.record_id"""
-
-WEIGHED = """{way},
-tainted AS MATERIALIZED ({tainted})
-SELECT depth, evidence, count(*) AS records,
-    (SELECT count(DISTINCT session_id) FROM tainted) AS sessions
-FROM tainted GROUP BY 1, 2 ORDER BY 1, 2"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,31 @@ def list_tainted(
     last before the writing, and the session that wrote. BadRequest: a cursor
     of another list.
     """
+    return survey(
+        facts,
+        cursor=cursor,
+        workspace_id=workspace_id,
+        depth=depth,
+        evidence=evidence,
+        limit=limit,
+    )[0]
+
+
+def weigh(facts: Facts, *, workspace_id: UUID, depth: int = DEPTH) -> Weight:
+    """Count the tainted records by depth and evidence."""
+    return survey(facts, cursor=None, workspace_id=workspace_id, depth=depth, limit=1)[1]
+
+
+def survey(
+    facts: Facts,
+    *,
+    cursor: str | None,
+    workspace_id: UUID,
+    depth: int = DEPTH,
+    evidence: Evidence | None = None,
+    limit: int = PAGE,
+) -> tuple[Page, Weight]:
+    """Return a page of ``list_tainted`` and what ``weigh`` counts, for the price of one."""
     key = list_key("console.tainted", workspace_id, facts.sql, dict(facts.values), depth, evidence)
     place = open_cursor(cursor, key=key)
     conditions = ["true"]
@@ -103,18 +128,13 @@ def list_tainted(
         tainted=_tainted(depth),
         where=" AND ".join(conditions),
     )
-    rows = fetch(statement, bound(facts, workspace_id=workspace_id, **values))
+    found = fetch(statement, bound(facts, workspace_id=workspace_id, **values))
+    counts = {(level, Evidence(one)): count for level, one, count in found[0]["counts"]}
+    weight = Weight(counts, found[0]["sessions"], depth)
+    rows = [row for row in found if row["record_id"] is not None]
     for row in rows:
         row["evidence"] = Evidence(row["evidence"])
-    return make_page(rows, limit=limit, key=key, place=_place)
-
-
-def weigh(facts: Facts, *, workspace_id: UUID, depth: int = DEPTH) -> Weight:
-    """Count the tainted records by depth and evidence."""
-    statement = WEIGHED.format(way=way(facts, depth=depth, linked=True), tainted=_tainted(depth))
-    rows = fetch(statement, bound(facts, workspace_id=workspace_id))
-    counts = {(row["depth"], Evidence(row["evidence"])): row["records"] for row in rows}
-    return Weight(counts, rows[0]["sessions"] if rows else 0, depth)
+    return make_page(rows, limit=limit, key=key, place=_place), weight
 
 
 def _tainted(depth: int) -> str:

@@ -12,9 +12,9 @@ from typing import TypeVar, cast
 
 from csp.constants import UNSAFE_INLINE
 from csp.decorators import csp_update
-from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 
-View = TypeVar("View", bound=Callable[..., HttpResponse])
+View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 
 def charted(view: View) -> View:

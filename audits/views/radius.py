@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_safe
 
@@ -28,20 +29,21 @@ from audits.domain.radius import (
     use_sentence,
 )
 from audits.domain.roles import Permission
-from audits.exports import FORMATS
 from audits.exposure import About, send_exposure
 from audits.queries import radius, sessions
 from audits.queries.radius_sets import Facts, of_records, of_sessions
-from audits.queries.radius_taint import list_tainted, weigh
+from audits.queries.radius_taint import Weight, survey
 from audits.queries.record import load_record
 from audits.queries.record_use import RecordUse, list_changes, load_use
 from audits.views.charts import charted
+from audits.views.exports import stream
 from audits.views.pages import is_partial, reading, show, url
 from audits.views.records import BAD_CURSOR
 from audits.views.sessions import load as load_session
 from records.cursors import Page
 from records.items import BadRequest
 
+Read = TypeVar("Read")
 EVIDENCE = {"repeats": Evidence.REPEATS, "alike": Evidence.ALIKE, "after": Evidence.AFTER}
 FILTERS = frozenset({"after", "evidence"})
 
@@ -136,13 +138,13 @@ def show_record_exposure(request: ConsoleRequest, record_id: UUID) -> HttpRespon
     return show(request, template, context)
 
 
-def exposed(subject: Subject) -> Callable[..., HttpResponse]:
+def exposed(subject: Subject) -> Callable[..., HttpResponseBase]:
     """Return the view that lists who was served a subject's facts."""
 
     @require_safe
     @charted
     @require(Permission.VIEW)
-    def view(request: ConsoleRequest, **ids: UUID) -> HttpResponse:
+    def view(request: ConsoleRequest, /, **ids: UUID) -> HttpResponseBase:
         (subject_id,) = ids.values()
         facts = subject.facts(subject_id)
         warnings = _unknown(request, frozenset({"after"}))
@@ -191,12 +193,12 @@ def show_session_chart(request: ConsoleRequest, session_id: UUID) -> HttpRespons
     return show(request, template, context)
 
 
-def derived(subject: Subject) -> Callable[..., HttpResponse]:
+def derived(subject: Subject) -> Callable[..., HttpResponseBase]:
     """Return the view that lists what was written after a serve of a subject's facts."""
 
     @require_safe
     @require(Permission.VIEW)
-    def view(request: ConsoleRequest, **ids: UUID) -> HttpResponse:
+    def view(request: ConsoleRequest, /, **ids: UUID) -> HttpResponseBase:
         (subject_id,) = ids.values()
         facts = subject.facts(subject_id)
         warnings = _unknown(request, FILTERS)
@@ -206,13 +208,12 @@ def derived(subject: Subject) -> Callable[..., HttpResponse]:
                 "The filter \u201cevidence\u201d is one of repeats, alike, after; it was ignored."
             )
 
-        def read(facts: Facts, **more: Any) -> Page:
-            return list_tainted(facts, evidence=wanted, **more)
+        def read(facts: Facts, **more: Any) -> tuple[Page, Weight]:
+            return survey(facts, evidence=wanted, **more)
 
         with reading(request):
             context = dict(subject.load(request, subject_id))
-            weight = weigh(facts, workspace_id=request.here.id)
-            context["page"] = _page(read, facts, request, warnings)
+            context["page"], weight = _page(read, facts, request, warnings)
         context |= {
             "tab": "derived",
             "warnings": warnings,
@@ -234,12 +235,12 @@ def derived(subject: Subject) -> Callable[..., HttpResponse]:
     return view
 
 
-def export(subject: Subject) -> Callable[..., StreamingHttpResponse | HttpResponse]:
+def export(subject: Subject) -> Callable[..., HttpResponseBase]:
     """Return the view that sends the file of people to notify."""
 
     @require_GET
     @require(Permission.VIEW)
-    def view(request: ConsoleRequest, **ids: UUID) -> HttpResponse:
+    def view(request: ConsoleRequest, /, **ids: UUID) -> HttpResponseBase:
         (subject_id,) = ids.values()
         with reading(request):
             subject.load(request, subject_id)
@@ -255,7 +256,7 @@ def export(subject: Subject) -> Callable[..., StreamingHttpResponse | HttpRespon
 
 def send(
     request: ConsoleRequest, facts: Facts, about: About, *, by: str, file_format: str
-) -> HttpResponse:
+) -> HttpResponseBase:
     """Answer with the file of people to notify; for incidents, too."""
     sending = send_exposure(
         facts,
@@ -265,17 +266,12 @@ def send(
         access=request.access,
         user_id=request.user.id,
     )
-    answer = StreamingHttpResponse(
-        sending.chunks(), content_type=f"{FORMATS[file_format]}; charset=utf-8"
-    )
-    answer.headers["Content-Disposition"] = f'attachment; filename="{sending.file_name}"'
-    answer.headers["Cache-Control"] = "no-store"
-    return answer  # type: ignore[return-value]  # what the decorators want is any answer
+    return stream(sending)
 
 
 def _page(
-    read: Callable[..., Page], facts: Facts, request: ConsoleRequest, warnings: list[str]
-) -> Page:
+    read: Callable[..., Read], facts: Facts, request: ConsoleRequest, warnings: list[str]
+) -> Read:
     try:
         return read(facts, cursor=request.GET.get("after") or None, workspace_id=request.here.id)
     except BadRequest:
