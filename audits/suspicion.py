@@ -13,12 +13,14 @@ from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from uuid import UUID
 
+from audits.domain.direction import read, words_of
 from audits.domain.habits import Baseline
 from audits.domain.suspicion import Suspicion, judge
 from audits.queries import suspicion as queries
 from records.jobs.runs import Run
 from records.signals import digest_key
 
+NAMED = 5  # words that a session comes back to, on its page
 BATCH = 100  # sessions looked at in one step
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 # A write notes the time at which its transaction began; one that takes longer than this to
@@ -83,6 +85,14 @@ def judge_now(session_id: UUID, *, workspace_id: UUID) -> Suspicion | None:
     around = [one for one, _, _ in queries.load_around(workspace_id)]
     others = [one for one in around if one.session_id != session_id]
     return judge(looks, Baseline([*others, looks]))
+
+
+def what_repeats(session_id: UUID, *, workspace_id: UUID) -> list[tuple[str, int]]:
+    """Return the words that a session comes back to as they stand in its facts, and in how many."""
+    facts = queries.list_facts(session_id, workspace_id=workspace_id)
+    found = read(facts, keyed=lambda word: word)
+    words = ((words_of(facts, one.term), one.facts) for one in found.repeated[:NAMED])
+    return [(word, count) for word, count in words if word]
 
 
 def keyed(workspace_id: UUID) -> Callable[[int], int]:

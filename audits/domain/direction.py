@@ -102,11 +102,11 @@ def read(facts: Sequence[Stated], *, keyed: Callable[[int], int]) -> Direction:
     )
 
 
-def words_of(facts: Iterable[Stated], wanted: int, *, keyed: Callable[[int], int]) -> str:
+def words_of(facts: Iterable[Stated], wanted: int) -> str:
     """Return the spelling under which a repeated word stands in these facts, or nothing."""
     for fact in facts:
         for word in fact.value.split():
-            if any(keyed(one) == wanted for one in terms(word)):
+            if wanted in terms(word):
                 return word.strip(".,;:!?\"'()[]")
     return ""
 

@@ -2,13 +2,21 @@
 
 from django.urls import URLPattern, path
 
-from audits.views import session_acts, sessions
+from audits.views import session_acts, session_parts, sessions, sources
 
 routes: list[URLPattern] = [
     path("sessions", sessions.list_sessions, name="sessions"),
     path("sessions/sample", sessions.sample_sessions, name="sessions-sample"),
     path("sessions/<uuid:session_id>", sessions.show_session, name="session"),
     path("sessions/<uuid:session_id>/timeline", sessions.show_timeline, name="session-timeline"),
+    path("sessions/<uuid:session_id>/verdict", sessions.show_verdict, name="session-verdict"),
+    path(
+        "sessions/<uuid:session_id>/neighbours",
+        session_parts.show_neighbours,
+        name="session-neighbours",
+    ),
+    path("sessions/<uuid:session_id>/notes", session_parts.show_notes, name="session-notes"),
+    path("sessions/<uuid:session_id>/notes/new", session_parts.add_note, name="session-note"),
     path(
         "sessions/<uuid:session_id>/suspend",
         session_acts.contain("suspend"),
@@ -21,4 +29,16 @@ routes: list[URLPattern] = [
     ),
     path("sessions/<uuid:session_id>/evict", session_acts.evict, name="session-evict"),
     path("sessions/<uuid:session_id>/restore", session_acts.restore, name="session-restore"),
+    path("sources", sources.list_sources, name="sources"),
+    path("sources/<uuid:source_id>", sources.show_source, name="source"),
+    path(
+        "sources/<uuid:source_id>/suspend",
+        sources.contain(sources.SUSPEND),
+        name="source-suspend",
+    ),
+    path(
+        "sources/<uuid:source_id>/release",
+        sources.contain(sources.RELEASE),
+        name="source-release",
+    ),
 ]

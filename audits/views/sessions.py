@@ -1,7 +1,12 @@
-"""The session list and the session page: which looks wrong, and what it wrote."""
+"""The session list and the session page: which looks wrong, why, and what it wrote.
+
+Owns the frame that the session's other parts stand in (``session_parts.py``,
+``radius.py``): they begin with ``load``.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +15,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from audits import suspicion
 from audits.access import ConsoleRequest, require
 from audits.domain.roles import Permission
 from audits.forms.records import Asked
@@ -21,13 +27,21 @@ from audits.views.pages import is_partial, reading, show
 from audits.views.records import BAD_CURSOR
 from records.items import BadRequest
 
+SORTS = {"suspicion": "Oddest first", "recent": "Last write first"}
+
 
 @require_safe
 @require(Permission.VIEW)
 def list_sessions(request: ConsoleRequest) -> HttpResponse:
-    """Show a page of sessions; all of its state is in the URL."""
+    """Show a page of sessions; all of its state is in the URL.
+
+    Where no session has a score yet, they come by their last write unless asked otherwise.
+    """
     asked = read_filters(request.GET, access=request.access)
     with reading(request):
+        scored_at = queries.when_scored(request.here.id)
+        if scored_at is None and "sort" not in asked.values:
+            asked.wanted = replace(asked.wanted, sort="recent")
         try:
             page = queries.list_sessions(
                 asked.wanted, cursor=asked.after, workspace_id=request.here.id
@@ -39,6 +53,8 @@ def list_sessions(request: ConsoleRequest) -> HttpResponse:
     context = {
         "asked": asked,
         "page": page,
+        "sorts": SORTS,
+        "scored_at": scored_at,
         "states": STATES,
         "sampled": queries.SAMPLED,
         "ids": urlencode({"id": [row["id"] for row in page.items]}, doseq=True),
@@ -107,17 +123,16 @@ def show_timeline(request: ConsoleRequest, session_id: UUID) -> HttpResponse:
 
 @require_safe
 @require(Permission.VIEW)
-def show_exposure(request: ConsoleRequest, session_id: UUID) -> HttpResponse:
-    """Show how a session's facts stand and where they were served: a piece, or a page."""
+def show_verdict(request: ConsoleRequest, session_id: UUID) -> HttpResponse:
+    """Judge a session as it is at this moment, and name what it comes back to: a piece, or a page."""
     with reading(request):
         session = load(request, session_id)
-        context = {
-            "session": session,
-            "statuses": queries.count_statuses(session_id, workspace_id=request.here.id),
-            "exposure": queries.load_exposure(session_id, workspace_id=request.here.id),
-            "exposed_cap": queries.EXPOSED_CAP,
-        }
-    template = "session/_session_exposure.html" if is_partial(request) else "session/exposure.html"
+        found = suspicion.judge_now(session_id, workspace_id=request.here.id)
+        repeated = suspicion.what_repeats(session_id, workspace_id=request.here.id)
+    if found is not None:
+        session |= {"score": found.score, "reasons": found.as_json(), "is_stale": False}
+    context = {"session": session, "repeated": repeated, "is_now": True}
+    template = "session/_session_verdict.html" if is_partial(request) else "session/verdict.html"
     return show(request, template, context)
 
 
