@@ -187,7 +187,9 @@ class Sending:
 
     def _tell(self, action: str, details: Mapping[str, Any], *, outcome: str = "done") -> None:
         wish = asdict(self.wish)
-        about = {"kind": wish["kind"], "format": wish["file_format"], "filter": wish["query"]}
+        about = {"kind": wish["kind"], "format": wish["file_format"]}
+        if wish["kind"] == "trail":  # other lists are filtered by what memories say; the row has it
+            about["filter"] = wish["query"]
         happening = Happening(
             action, "export", self.id, outcome=outcome, details={**about, **details}
         )

@@ -2,9 +2,11 @@
 
 from django.urls import URLPattern, path
 
-from audits.views import holds, subjects
+from audits.views import as_of, holds, subjects
 
 routes: list[URLPattern] = [
+    path("as-of", as_of.show_moment, name="as-of"),
+    path("as-of/export", as_of.export_moment, name="as-of-export"),
     path("holds", holds.list_holds, name="legal-holds"),
     path("holds/new", holds.place_hold, name="legal-hold-new"),
     path("holds/<uuid:hold_id>/release", holds.release_hold, name="legal-hold-release"),
