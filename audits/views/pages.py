@@ -194,6 +194,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "person": user,
         "jump": request.GET.get("q") or request.GET.get("text") or "",
         "may_respond": bool(here and here.may(Permission.RESPOND)),
+        "may_hold": bool(here and here.may(Permission.HANDLE_SUBJECTS)),
         "may_see_trail": bool(here and here.may(Permission.SEE_TRAIL)),
     }
 
