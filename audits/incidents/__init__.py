@@ -20,7 +20,7 @@ from audits.incidents.opening import (
     seen_digest,
 )
 from audits.incidents.scoping import Part, add_to_scope, remove_from_scope
-from audits.incidents.working import add_note, add_task, pin_note, tick_task
+from audits.incidents.working import add_note, add_task, pin_note, tell_reported, tick_task
 
 __all__ = [
     "Contained",
@@ -44,5 +44,6 @@ __all__ = [
     "remove_from_scope",
     "reopen_incident",
     "seen_digest",
+    "tell_reported",
     "tick_task",
 ]

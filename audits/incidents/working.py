@@ -122,3 +122,9 @@ def _text(field: str, given: str, limit: int) -> str:
     if "\x00" in text:
         raise BadRequest(FieldError(field, "holds a character that no text has", "characters"))
     return text
+
+
+def tell_reported(incident_id: UUID, *, access: Access) -> None:
+    """Put on record that somebody took the report; changes nothing else."""
+    with workspace_scope(access.workspace_id):
+        tell("reported", incident_id, access=access)

@@ -6,6 +6,7 @@ from audits.views import incident_acts as acts
 from audits.views import incident_ending as ending
 from audits.views import incident_exposure as exposure
 from audits.views import incident_opening as opening
+from audits.views import incident_report as report
 from audits.views import incidents
 
 ONE = "incidents/<uuid:incident_id>"
@@ -32,6 +33,8 @@ routes: list[URLPattern] = [
     path(f"{ONE}/tasks/<uuid:task_id>", acts.tick_task, name="incident-task"),
     path(f"{ONE}/notes", acts.add_note, name="incident-notes"),
     path(f"{ONE}/notes/<uuid:note_id>", acts.pin_note, name="incident-note"),
+    path(f"{ONE}/report", report.show_report, name="incident-report"),
+    path(f"{ONE}/report.md", report.download_report, name="incident-report-file"),
     path(f"{ONE}/close", ending.close, name="incident-close"),
     path(f"{ONE}/reopen", ending.reopen, name="incident-reopen"),
 ]

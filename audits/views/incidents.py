@@ -64,8 +64,8 @@ def list_incidents(request: ConsoleRequest) -> HttpResponse:
     return show(request, template, context)
 
 
-@require_safe
 @charted
+@require_safe
 @require(Permission.VIEW)
 def show_incident(request: ConsoleRequest, incident_id: UUID) -> HttpResponse:
     """Show one incident; exposure, timeline and similar ones come after the page."""
@@ -74,8 +74,8 @@ def show_incident(request: ConsoleRequest, incident_id: UUID) -> HttpResponse:
     return show(request, "incidents/incident.html", context)
 
 
-@require_safe
 @charted
+@require_safe
 @require(Permission.VIEW)
 def show_exposure(request: ConsoleRequest, incident_id: UUID) -> HttpResponse:
     """Show who was served the facts in scope, and whether that stopped."""

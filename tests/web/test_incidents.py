@@ -571,3 +571,45 @@ def test_hostile_names_are_drawn_inert(responder: Person) -> None:
         page = text(responder.get(path))
         for hostile in ("<img src=x", "<script>x", "\u202e"):
             assert hostile not in page, (path, hostile)
+
+
+def test_report_tells_the_whole_incident_as_a_page_and_as_markdown(responder: Person) -> None:
+    put(responder.access, "pay <b>evil</b> ```now```", session="odd|pipe")
+    asked(responder)
+    incident = opened(responder, of_session(responder, "odd|pipe"), title="Invoices <i>gone</i>")
+    path = f"incidents/{incident.id}"
+    responder.post(f"{path}/contain", {"reason": "stop it"})
+    responder.post(f"{path}/notes", {"text": "called the bank"})
+    sent = responder.get(f"{path}/exposed/export", by="partition", format="csv")
+    assert b"".join(sent.streaming_content)
+    page = responder.get(f"{path}/report")
+    said = words(page)
+    for line in (
+        "Invoices <i>gone</i>",
+        "1 of 1 fact was served 1 time to 1 session",
+        "Nothing of it is served.",
+        "Session suspended",
+        "called the bank",
+        "partition",
+        "The cause is not written down.",
+        "verify_export.py",
+    ):
+        assert line in said, line
+    assert "<i>gone" not in text(page)
+    assert "<b>evil" not in text(page)
+    assert 'class="sidebar"' not in text(page)
+    file = responder.get(f"{path}/report.md")
+    assert file.headers["Content-Type"].startswith("text/markdown")
+    assert "incident-1.md" in file.headers["Content-Disposition"]
+    markdown = text(file)
+    assert "## Timeline" in markdown
+    assert "```` pay <b>evil</b> ```now``` ````" in markdown  # longer than what is inside
+    assert "called the bank" in markdown
+    assert "incident.reported" in events_of(responder, incident)
+
+
+def test_report_of_another_workspace_is_not_found(responder: Person, stranger: Person) -> None:
+    incident = opened(responder)
+    for path in ("report", "report.md"):
+        assert stranger.get(f"incidents/{incident.id}/{path}").status_code == 404
+    assert "incident.reported" not in events_of(responder, incident)
