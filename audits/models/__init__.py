@@ -2,7 +2,7 @@
 
 ``people`` (who logs in, and what they may), ``review`` (leases, decisions,
 notes), ``response`` (incidents, operations, approvals), ``privacy`` (requests
-of data subjects, exports), ``first_audit``, ``suspicion`` (how odd sessions look) and ``trail``
+of data subjects, exports), ``first_audit``, ``sampling``, ``suspicion`` (how odd sessions look) and ``trail``
 (seals over the events). Row-level
 security, grants and triggers are SQL files in ``audits/sql``.
 """
@@ -23,6 +23,7 @@ from .response import (
     SessionNote,
 )
 from .review import ReviewDecision, ReviewItem, ReviewNote
+from .sampling import SampleBatch, SampleItem
 from .suspicion import SessionSuspicion
 from .trail import Seal, SealedEvent
 
@@ -37,17 +38,19 @@ __all__ = [
     "Invitation",
     "LoginFailure",
     "Measure",
+    "Membership",
     "Notice",
     "NoticeAttempt",
     "NoticeChannel",
     "NoticeQuiet",
     "NoticeRule",
-    "Membership",
     "Operation",
     "OperationTarget",
     "ReviewDecision",
     "ReviewItem",
     "ReviewNote",
+    "SampleBatch",
+    "SampleItem",
     "SavedView",
     "Seal",
     "SealedEvent",
