@@ -120,6 +120,16 @@ MEASURES = register(
         history=False,
     )
 )
+NOTICES = register(
+    Job(
+        "notices",
+        "Notices raised, and sent from the outbox",
+        "audits.notices",
+        timedelta(seconds=10),
+        carries=True,
+        history=False,
+    )
+)
 VERIFICATION = register(
     Job("verification", "The whole trail checked", "audits.verify", timedelta(hours=6))
 )

@@ -13,6 +13,7 @@ from celery import shared_task
 from audits import anchors, checks, gate_hits, jobs, leases, measures, seals, suspicion
 from audits.approvals import expire_approvals
 from audits.first_audit import run_audit
+from audits.notices import delivering
 from audits.operations.previewing import tidy_previews
 from audits.operations.running import perform_waiting
 from audits.subjects.finishing import finish_requests
@@ -97,6 +98,12 @@ def first_audit(workspace_id: str | None = None) -> None:
 def measure(workspace_id: str | None = None) -> None:
     """Measure the memory of one workspace, or of all."""
     perform_everywhere(jobs.MEASURES, measures.measure, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=jobs.NOTICES.task)
+def send_notices(workspace_id: str | None = None) -> None:
+    """Raise and send the notices of one workspace, or of all."""
+    perform_everywhere(jobs.NOTICES, delivering.work, workspace_id=_id(workspace_id))
 
 
 @shared_task(name=jobs.ANCHORING_INSTALLATION.task)

@@ -11,7 +11,7 @@ import django_stubs_ext
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from memconsole import database, judging, logs
+from memconsole import database, judging, logs, mail
 from memconsole.embedded.home import DataHome, StartError
 from memconsole.embedded.valkey import Valkey
 
@@ -209,6 +209,20 @@ if HOME.root.is_dir() and os.access(HOME.root, os.W_OK):
     os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(HOME.root / "metrics"))
 if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
     Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+# Notices; docs/notifications.md. The key file encrypts what channels keep to themselves.
+PUBLIC_URL = os.environ.get("MEMCONSOLE_URL", "").strip().rstrip("/")
+NOTICE_KEY_FILE = _file("MEMCONSOLE_NOTICE_KEY_FILE", "notice_key")
+NOTICES_PRIVATE = _flag("MEMCONSOLE_NOTICES_PRIVATE")  # webhooks inside our own network
+try:
+    _mail = mail.server(os.environ.get("MEMCONSOLE_SMTP_URL", "").strip())
+except ValueError as error:
+    raise ImproperlyConfigured(str(error)) from error
+EMAIL_HOST, EMAIL_PORT = _mail.host, _mail.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _mail.user, _mail.password
+EMAIL_USE_SSL, EMAIL_USE_TLS = _mail.is_tls, _mail.is_starttls
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = os.environ.get("MEMCONSOLE_MAIL_FROM", "").strip() or "memconsole@localhost"
 
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "").strip() or Valkey(HOME).url
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -59,9 +59,25 @@ class Happening:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
+Listener = Callable[[Sequence[Happening], Access], None]
+_listeners: list[Listener] = []
+
+
+def listen(listener: Listener) -> None:
+    """Have a function called after each append, in the same transaction: both or neither.
+
+    It is called for every write, so it must look at the action codes first.
+    """
+    if listener not in _listeners:
+        _listeners.append(listener)
+
+
 def append(happenings: Iterable[Happening], *, access: Access) -> None:
     """Append events in order, in one go, inside the current transaction."""
-    _insert(happenings, access.workspace_id, access.actor, access.request_id)
+    written = tuple(happenings)
+    _insert(written, access.workspace_id, access.actor, access.request_id)
+    for listener in _listeners:
+        listener(written, access)
 
 
 def append_outside(happenings: Iterable[Happening], *, actor: Actor, request_id: str = "") -> None:

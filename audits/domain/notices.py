@@ -95,7 +95,7 @@ def pause_after(attempts: int, *, chance: float) -> timedelta:
     Doubled each time, and unequal: ``chance`` from 0 to 1 spreads it from half
     to one and a half, or all that failed together would come back together.
     """
-    doubled = min(FIRST_PAUSE * 2 ** min(max(attempts, 1) - 1, 20), LONGEST_PAUSE)
+    doubled = min(FIRST_PAUSE * (1 << min(max(attempts, 1) - 1, 20)), LONGEST_PAUSE)
     return doubled * (0.5 + chance)
 
 
@@ -122,6 +122,10 @@ class Words:
 def describe(kind: Kind, numbers: Mapping[str, Any], *, target: str = "", more: int = 0) -> Words:
     """Say what happened, in ids and counts alone. ``more`` happened in the quiet time before."""
     about = ABOUT[kind]
+    if numbers.get("digest"):
+        whom = f" ({target})" if target else ""
+        times = "once more" if more == 1 else f"{more} more times"
+        return Words(about.title, f"It happened {times} since the notice before{whom}.")
     sentence = _sentence(kind, numbers, target)
     if more:
         times = "once more" if more == 1 else f"{more} more times"

@@ -96,6 +96,7 @@ NAV: tuple[NavItem, ...] = (
     NavItem("keys", "API keys", "keys", Permission.SEE_ACCESS, group="Settings"),
     NavItem("four-eyes", "Four eyes", "approvals", group="Settings"),
     NavItem("people", "People", "people", Permission.SEE_ACCESS, group="Settings"),
+    NavItem("notifications", "Notifications", "bell", Permission.SEE_ACCESS, group="Settings"),
 )
 
 
