@@ -217,7 +217,7 @@ def recent_bulk_acts(
         """SELECT id, kind, state, title, requested_by, changed, restored, started_at, finished_at
            FROM operation
            WHERE workspace_id = %(workspace)s AND state = ANY(%(states)s) AND started_at >= %(since)s
-             AND requested_by_id IS DISTINCT FROM %(not_by)s
+             AND (%(not_by)s::uuid IS NULL OR requested_by_id IS DISTINCT FROM %(not_by)s)
            ORDER BY id DESC LIMIT %(limit)s""",
         {
             "workspace": workspace_id,

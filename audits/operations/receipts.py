@@ -30,11 +30,17 @@ ARRIVED = """SELECT count(*) AS n FROM ({rows}) AS today
 WHERE today.grp = ANY(%(acted)s) AND NOT EXISTS (
     SELECT 1 FROM operation_target t WHERE t.operation_id = %(operation)s AND t.record_id = today.id)"""
 
-FENCES = """SELECT count(*) AS standing, coalesce(sum(f.attempts), 0) AS attempts,
-    max(f.last_attempt_at) AS last_attempt_at
-FROM operation_target t JOIN fence f ON f.record_id = t.record_id AND f.lifted_at IS NULL
+# One by one: with the statistics of before a large eviction the planner would join the whole tables.
+STANDING = """SELECT coalesce(sum(around.n), 0) AS n FROM operation_target t CROSS JOIN LATERAL (
+    SELECT count(*) AS n FROM fence f WHERE f.record_id = t.record_id AND f.lifted_at IS NULL) AS around
 WHERE t.operation_id = %(operation)s AND t.workspace_id = %(workspace)s
   AND t.outcome IN ('evicted', 'erased')"""
+TRIED = """SELECT coalesce(sum(f.attempts), 0) AS attempts, max(f.last_attempt_at) AS last_attempt_at
+FROM fence f WHERE f.workspace_id = %(workspace)s AND f.attempts > 0 AND f.record_id IS NOT NULL
+  AND f.last_attempt_at >= %(since)s AND f.created_at >= %(since)s AND (
+    SELECT t.outcome FROM operation_target t
+    WHERE t.operation_id = %(operation)s AND t.record_id = f.record_id) IN ('evicted', 'erased')"""
+COUNTED_LIVE = 2_000  # targets up to which standing fences are counted each time they are shown
 
 
 def begin(operation: Operation, *, access: Access, now: datetime) -> None:
@@ -72,7 +78,7 @@ def finish(
         receipt["residue"] = residue
         receipt["residue_total"] = probing.total(residue)
         receipt["arrived"] = _arrived(operation)
-        receipt["fences"] = fences_of(operation)["standing"]
+        receipt["fences"] = _standing(operation)
         receipt["derived"] = len(derived_of(operation))
     operation.receipt = receipt
     operation.state = state
@@ -146,9 +152,30 @@ def describe_receipt(operation: Operation) -> dict[str, Any]:
 
 
 def fences_of(operation: Operation) -> dict[str, Any]:
-    """Return the standing fences around what was taken out, and how often they were tried: live."""
-    (row,) = fetch(FENCES, {"operation": operation.id, "workspace": operation.workspace_id})
-    return row
+    """Return the standing fences around what was taken out, and how often they were tried by now.
+
+    Of a large operation the fences are those its receipt counted, none once it is undone.
+    Inside a workspace scope.
+    """
+    if operation.started_at is None or operation.kind == Kind.RESTORE:
+        return {"standing": 0, "attempts": 0, "last_attempt_at": None}
+    values = {
+        "operation": operation.id,
+        "workspace": operation.workspace_id,
+        "since": operation.started_at,
+    }
+    (tried,) = fetch(TRIED, values)
+    if operation.total > COUNTED_LIVE and "fences" in operation.receipt:
+        undone = Operation.objects.filter(
+            workspace_id=operation.workspace_id, undoes=operation.id, state=State.DONE
+        )
+        return {"standing": 0 if undone.exists() else operation.receipt["fences"], **tried}
+    return {"standing": _standing(operation), **tried}
+
+
+def _standing(operation: Operation) -> int:
+    (row,) = fetch(STANDING, {"operation": operation.id, "workspace": operation.workspace_id})
+    return int(row["n"])
 
 
 def derived_of(operation: Operation) -> list[UUID]:

@@ -5,7 +5,8 @@ Owns chains as acts change them; the decisions are the ledger's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -18,7 +19,7 @@ from records.access import Access
 from records.curate.acting import Acted, Held, Restored, moved
 from records.curate.fencing import fence_for_everyone
 from records.domain import canonical
-from records.domain.facts import Status
+from records.domain.facts import Cardinality, Status
 from records.domain.ledger import Ledger
 from records.events import Happening
 from records.policies import book
@@ -34,22 +35,35 @@ def readmit(
     action: str,
     reason: str,
     details: Mapping[str, Any] = MappingProxyType({}),
+    taken: AbstractSet[tuple[UUID, str]] | None = None,
 ) -> Acted:
-    """Put records back in their places through the ledger, and say what that displaced."""
-    addresses, held_by = _addresses_of(cur, held)
+    """Put records back in their places through the ledger, and say what that displaced.
+
+    ``taken`` are the facts that others state by now, where the caller has looked.
+    """
+    taken = set(taken_fingerprints(cur, held) if taken is None else taken)
+    acted = Acted(matched=len(held))
+    happenings: list[Happening] = []
+    plain = list(_take_places(held, taken, acted))
+    for one in plain:
+        acted.changed.append(one.id)
+        happenings.append(moved(action, one, reason, to=str(Status.ACTIVE), **details))
+    _set_live(cur, [h.id for h in plain], now)
+    rest = [h for h in held if not _is_plain(h)]
+    if not rest:
+        events.append(happenings, access=access)
+        return acted
+    addresses, held_by = _addresses_of(cur, rest)
     known = store.load_known(
         cur,
         fingerprints=[],
-        slots=_earliest(held),
+        slots=_earliest(rest),
         dependents=[],
-        record_ids={*(h.id for h in held), *held_by.values()},
+        record_ids={*(h.id for h in rest), *held_by.values()},
     )
-    taken = taken_fingerprints(cur, held)
     ledger = Ledger(known=known.values(), addresses=held_by, now=now)
-    acted = Acted(matched=len(held))
-    happenings: list[Happening] = []
     winners: list[UUID] = []
-    for one in sorted(held, key=lambda h: h.order_at):
+    for one in sorted(rest, key=lambda h: h.order_at):
         if (one.partition_id, one.fingerprint) in taken:
             acted.skipped.append((one.id, "the same fact is stored anew"))
             continue
@@ -79,6 +93,34 @@ def readmit(
     happenings += _recheck_dependents(cur, winners, access, now)
     events.append(happenings, access=access)
     return acted
+
+
+def _is_plain(held: Held) -> bool:
+    """Say whether nothing can stand in a record's way: its slot holds many, no address holds it."""
+    return held.cardinality is Cardinality.MANY and held.source_key is None
+
+
+def _take_places(
+    held: Sequence[Held], taken: set[tuple[UUID, str]], acted: Acted
+) -> Iterator[Held]:
+    """Yield the plain records that come back; the same fact that stands already stays out."""
+    for one in sorted((h for h in held if _is_plain(h)), key=lambda h: h.order_at):
+        if (one.partition_id, one.fingerprint) in taken:
+            acted.skipped.append((one.id, "the same fact is stored anew"))
+            continue
+        taken.add((one.partition_id, one.fingerprint))
+        yield one
+
+
+def _set_live(cur: psycopg.Cursor[Row], record_ids: Sequence[UUID], now: datetime) -> None:
+    """Let plain records stand: the ledger could say nothing else of them, and costs more."""
+    if not record_ids:
+        return
+    cur.execute(
+        """UPDATE memory_record SET status = 'active', status_at = %s, superseded_by = NULL,
+               superseded_at = NULL WHERE id = ANY(%s)""",
+        [now, list(record_ids)],
+    )
 
 
 def _recheck_dependents(
@@ -179,6 +221,29 @@ def restore_predecessors(
 ) -> Restored:
     """Bring back what evicted records had displaced, where nothing newer stands there."""
     ids = [h.id for h in going]
+    restored = _unlink(cur, ids, now)
+    # An address that held an evicted fact holds again what it held before, or nothing.
+    cur.execute(
+        """UPDATE address a SET record_id = (
+               SELECT r.id FROM memory_record r WHERE r.source_id = a.source_id
+                 AND r.partition_id = a.partition_id AND r.source_key = a.source_key AND r.id = ANY(%s)
+               ORDER BY r.order_at DESC LIMIT 1)
+           WHERE a.record_id = ANY(%s)""",
+        [[one for one, _ in restored], ids],
+    )
+    return restored
+
+
+def _unlink(cur: psycopg.Cursor[Row], ids: Sequence[UUID], now: datetime) -> Restored:
+    """Take records out of their chains; return what has nothing newer before it now, live."""
+    cur.execute(
+        """SELECT EXISTS (SELECT 1 FROM memory_record
+               WHERE superseded_by = ANY(%s) AND status = 'superseded')""",
+        [list(ids)],
+    )
+    row = cur.fetchone()
+    if row is None or not row[0]:
+        return []  # most facts have displaced nothing
     # First the gaps close: what pointed to an evicted record points past it, as far as the
     # chain goes. What still points to one then has nothing newer before it.
     cur.execute(
@@ -215,17 +280,7 @@ def restore_predecessors(
            RETURNING r.id, r.partition_id""",
         {"ids": ids, "now": now},
     )
-    restored = [(row[0], row[1]) for row in cur]
-    # An address that held an evicted fact holds again what it held before, or nothing.
-    cur.execute(
-        """UPDATE address a SET record_id = (
-               SELECT r.id FROM memory_record r WHERE r.source_id = a.source_id
-                 AND r.partition_id = a.partition_id AND r.source_key = a.source_key AND r.id = ANY(%s)
-               ORDER BY r.order_at DESC LIMIT 1)
-           WHERE a.record_id = ANY(%s)""",
-        [[one for one, _ in restored], ids],
-    )
-    return restored
+    return [(row[0], row[1]) for row in cur]
 
 
 def fence_and_restore(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -72,7 +73,9 @@ def restore(
                 ],
                 access=access,
             )
-        coming = list(_coming(cur, targets, acted))
+        evicted = [h for h in targets if h.status is Status.EVICTED]
+        taken = taken_fingerprints(cur, evicted) if evicted else set()
+        coming = list(_coming(targets, taken, acted))
         if not coming:
             return acted
         ids = [h.id for h in coming]
@@ -90,7 +93,14 @@ def restore(
         ends = _successors(cur, past, coming)
         live = by_prior.pop(str(Status.ACTIVE), []) + [h for h in past if h.id not in ends]
         placed = readmit(
-            cur, live, access, now, action="record.restored", reason=reason, details=details
+            cur,
+            live,
+            access,
+            now,
+            action="record.restored",
+            reason=reason,
+            details=details,
+            taken=taken,
         )
         acted.changed += placed.changed
         acted.skipped += placed.skipped
@@ -113,33 +123,44 @@ def restore(
                 access=access,
             )
             acted.changed += ids
-        store.refresh_tallies(cur, sorted(acted.changed))
+        store.refresh_tallies(cur, _counted(cur, acted.changed))
         return acted
 
 
-def _coming(cur: psycopg.Cursor[Row], targets: Sequence[Held], acted: Acted) -> Iterator[Held]:
+def _coming(
+    targets: Sequence[Held], taken: AbstractSet[tuple[UUID, str]], acted: Acted
+) -> Iterator[Held]:
     """Yield the evicted records that can come back; say of the others why they cannot."""
-    evicted = [h for h in targets if h.status is Status.EVICTED]
-    for held in targets:
-        if held.status is Status.EVICTED:
-            continue
-        if held.id in acted.revived:
-            acted.skipped.append((held.id, "stayed in service; its claim counts again"))
-        else:
-            acted.skipped.append((held.id, f"is {held.status}, not evicted"))
-    taken = taken_fingerprints(cur, evicted) if evicted else set()
-    for held in sorted(evicted, key=lambda h: h.order_at, reverse=True):
-        # Of one fact that was taken out twice the later record comes back.
-        if (held.partition_id, held.fingerprint) in taken and not _is_past(held):
+    seen = set(taken)
+    # Of one fact that was taken out twice the later record comes back.
+    for held in sorted(targets, key=lambda h: h.order_at, reverse=True):
+        fact = held.partition_id, held.fingerprint
+        if held.status is not Status.EVICTED:
+            stayed = held.id in acted.revived
+            why = "stayed in service; its claim counts again" if stayed else None
+            acted.skipped.append((held.id, why or f"is {held.status}, not evicted"))
+        elif _is_past(held):
+            yield held
+        elif fact in seen:
             acted.skipped.append((held.id, "the same fact is stored anew"))
-            continue
-        if not _is_past(held):
-            taken.add((held.partition_id, held.fingerprint))
-        yield held
+        else:
+            seen.add(fact)
+            yield held
 
 
 def _is_past(held: Held) -> bool:
     return held.prior_status == Status.SUPERSEDED
+
+
+def _counted(cur: psycopg.Cursor[Row], record_ids: Sequence[UUID]) -> list[UUID]:
+    """Return the records that have counters, or more than one claim to count."""
+    cur.execute(
+        """SELECT u.id FROM unnest(%s::uuid[]) AS u (id)
+           WHERE EXISTS (SELECT 1 FROM tally t WHERE t.record_id = u.id)
+              OR (SELECT count(*) FROM claim c WHERE c.record_id = u.id) > 1 ORDER BY u.id""",
+        [list(record_ids)],
+    )
+    return [row[0] for row in cur]
 
 
 def _keep_reasons(cur: psycopg.Cursor[Row], record_ids: Sequence[UUID]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -63,7 +63,8 @@ def test_what_was_previewed_is_evicted_and_fenced_for_its_session(access: Access
         "operation.started",
         "operation.finished",
     ]
-    again = put(access, fact(predicate="likes", value="poison 1", session="bad"), LATER)
+    now = datetime.now(UTC)
+    again = put(access, fact(predicate="likes", value="poison 1", session="bad"), now)
     assert again.decision == "fenced"
     with workspace_scope(access.workspace_id):
         assert operations.fences_of(done)["attempts"] == 1
