@@ -15,9 +15,11 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.utils import timezone
 
+from audits import approvals
 from audits.access import actor_of
 from audits.domain.roles import Role
-from audits.models import Invitation, Membership, User
+from audits.models import Approval, Invitation, Membership, User
+from audits.second import ask_or_do_alone
 from records import events
 from records.access import Access
 from records.events import Happening
@@ -26,6 +28,7 @@ from records.scope import workspace_scope
 from records.workspaces import find_workspace, make_workspace
 
 INVITATION_LASTS = timedelta(days=7)
+ADMINISTRATOR = "role_administrator"  # the kind of question whether somebody may be one
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,34 @@ def change_role(user_id: UUID, role: Role, *, reason: str, access: Access) -> No
         before, member.role = member.role, str(role)
         member.save(update_fields=["role"])
         _tell("member.changed", user_id, access, reason=reason, role=str(role), before=before)
+
+
+def make_administrator(user_id: UUID, *, reason: str, access: Access, asked_by: UUID) -> Approval:
+    """Ask a second person whether a member may become an administrator.
+
+    The member cannot be that person. Where nobody else could answer it is done
+    at once, and said aloud. Conflict: is one already, or it has been asked.
+    """
+    with workspace_scope(access.workspace_id):
+        member = _member(user_id, access)
+        if member.role == Role.ADMINISTRATOR:
+            raise Conflict(f"is {Role.ADMINISTRATOR} already")
+        name = User.objects.values_list("username", flat=True).get(id=user_id)
+        return ask_or_do_alone(
+            ADMINISTRATOR,
+            target_kind="person",
+            target_id=user_id,
+            summary=f"Make {name} an administrator"[:500],
+            payload={"authors": [str(user_id)]},
+            reason=reason,
+            access=access,
+            user_id=asked_by,
+        )
+
+
+def _perform(approval: Approval, access: Access) -> None:
+    assert approval.target_id is not None
+    change_role(approval.target_id, Role.ADMINISTRATOR, reason=approval.reason, access=access)
 
 
 def remove_member(user_id: UUID, *, reason: str, access: Access) -> None:
@@ -221,3 +252,6 @@ def _tell(
 
 def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+approvals.register(ADMINISTRATOR, "New administrator", _perform)

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from audits import leases
+from audits import leases, review_second
 from audits.domain.review import (
     ACTIVATION_DELAY,
     BY_CODE,
@@ -50,6 +50,7 @@ class Wish:
     valid_until: datetime | None = None
     snooze_until: datetime | None = None
     snooze_until_served: bool = False
+    may_ask: bool = True  # a second person, where the fact needs one
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,10 @@ def decide(wish: Wish, *, reviewer: Reviewer, access: Access, now: datetime) -> 
         owed = missing(wish.verb, risk=record.risk, reason=wish.reason, note=wish.note)
         if owed:
             raise Owes(owed)
-        answer = _do(wish, record, access, now)
+        if review_second.applies(record, wish.verb):
+            answer = _ask_second(wish, record, reviewer, access, now)
+        else:
+            answer = _do(wish, record, access, now)
         decision = ReviewDecision.objects.create(
             id=uuid7(now),
             workspace_id=access.workspace_id,
@@ -171,6 +175,28 @@ def _do(wish: Wish, record: MemoryRecord, access: Access, now: datetime) -> dict
     if not acted.changed:
         raise Conflict("; ".join(why for _, why in acted.skipped))
     return _answer(acted) | {"served_from": (now + ACTIVATION_DELAY).isoformat()}
+
+
+def _ask_second(
+    wish: Wish, record: MemoryRecord, reviewer: Reviewer, access: Access, now: datetime
+) -> dict[str, Any]:
+    """Ask whether a high-risk fact may be let in; nothing else happens until the answer."""
+    if not wish.may_ask:
+        raise Conflict("needs a second person: decide it by itself")
+    if wish.verb is Verb.EDIT:
+        raise Owes(
+            "High-risk facts need a second person here, who must see what was written: approve or"
+            " reject it as it is."
+        )
+    return review_second.ask(
+        record,
+        verb=wish.verb,
+        valid_until=wish.valid_until,
+        reason=_reason_text(wish),
+        access=access,
+        user_id=reviewer.id,
+        now=now,
+    )
 
 
 def _reason_text(wish: Wish) -> str:
@@ -293,8 +319,11 @@ def undo(
         decision = mine.order_by("-id").first()
         if decision is None:
             raise NotFound("decision")
+        asked = decision.answer.get("asked")
         if decision.verb == Verb.SNOOZE:
             _wake(decision, access)
+        elif asked and review_second.take_back(asked, access=access, now=now):
+            pass
         else:
             curate.reopen(decision.record_id, "undone", access=access, now=now)
             _take_back_edit(decision, access, now)

@@ -73,6 +73,7 @@ def decide_many(
                     key=key_of(operation, record_id),
                     reason=reason,
                     note=note,
+                    may_ask=False,
                 )
                 _decide_one(wish, receipt, reviewer, access, now)
     if receipt.changed == 0 or receipt.changed > receipt.repeated:

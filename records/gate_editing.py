@@ -168,15 +168,7 @@ def activate(reason: str, *, revision: int, access: Access, now: datetime) -> Ga
     ``Conflict`` when the draft moved on, says nothing new, or was not replayed
     as it stands. Writes that are under way finish by the old rules.
     """
-    draft = _locked(revision, access)
-    if not 1 <= len(reason.strip()) <= 1_000:
-        raise BadRequest(FieldError("reason", "Say in 1 to 1,000 characters why.", "reason"))
-    active = load_active(access.workspace_id)
-    changes = changes_of(draft, active)
-    if not any(changes.values()):
-        raise Conflict("the draft says what rules already")
-    if not is_replayed(draft):
-        raise Conflict("replay the draft as it stands first")
+    draft, active, changes = _ready(reason, revision, access)
     if active is not None:
         active.state, active.retired_at = "retired", now
         active.save(update_fields=["state", "retired_at"])
@@ -186,6 +178,11 @@ def activate(reason: str, *, revision: int, access: Access, now: datetime) -> Ga
     bump(access.workspace_id)
     _say("gate.activated", draft, access, reason=reason.strip(), digest=digest_of(draft), **changes)
     return draft
+
+
+def check_ready(reason: str, *, revision: int, access: Access) -> None:
+    """Raise what ``activate`` would raise now."""
+    _ready(reason, revision, access)
 
 
 def changes_of(draft: GateRuleset, active: GateRuleset | None) -> dict[str, list[str]]:
@@ -214,6 +211,22 @@ def is_replayed(draft: GateRuleset) -> bool:
         population="writes",
         state="done",
     ).exists()
+
+
+def _ready(
+    reason: str, revision: int, access: Access
+) -> tuple[GateRuleset, GateRuleset | None, dict[str, list[str]]]:
+    """Return the draft, locked, what rules now and what changes; or say why it cannot rule."""
+    draft = _locked(revision, access)
+    if not 1 <= len(reason.strip()) <= 1_000:
+        raise BadRequest(FieldError("reason", "Say in 1 to 1,000 characters why.", "reason"))
+    active = load_active(access.workspace_id)
+    changes = changes_of(draft, active)
+    if not any(changes.values()):
+        raise Conflict("the draft says what rules already")
+    if not is_replayed(draft):
+        raise Conflict("replay the draft as it stands first")
+    return draft, active, changes
 
 
 def _locked(revision: int, access: Access) -> GateRuleset:

@@ -69,7 +69,12 @@ class InvitationForm(forms.Form):
         max_length=NAME_LIMIT,
         help_text="Only for your list; nothing is sent.",
     )
-    role = forms.ChoiceField(label="Role", choices=ROLES, initial=str(Role.REVIEWER))
+    role = forms.ChoiceField(
+        label="Role",
+        choices=[one for one in ROLES if one[0] != Role.ADMINISTRATOR],
+        initial=str(Role.REVIEWER),
+        help_text="An administrator is made of a member, by two people.",
+    )
 
 
 class RoleForm(forms.Form):

@@ -18,6 +18,7 @@ from audits import gate_acts
 from audits.access import ConsoleRequest, require
 from audits.domain.roles import Permission
 from audits.forms.gate import ActivateForm, ReplayForm, RuleForm, SoftenForm, rule_initial
+from audits.models import Approval
 from audits.queries import gate as queries
 from audits.views.pages import done, reading, show, url
 from records import gate_editing, gate_replay, tasks
@@ -151,12 +152,15 @@ def activate(request: ConsoleRequest) -> HttpResponse:
                 rescan=form.cleaned_data["rescan"],
                 revision=_revision(request),
                 access=request.access,
+                user_id=request.user.id,
                 now=timezone.now(),
             )
     except NotFound as error:
         raise Http404("draft") from error
     except Conflict as error:
         return _show(request, activate_form=form, conflict=str(error), status=409)
+    if isinstance(row, Approval):
+        return HttpResponseRedirect(url(request, "approval", row.id))
     message = f"Rules {row.number} judge every write from now on."
     return done(request, message, url(request, "gate"))
 
@@ -229,11 +233,11 @@ def _show(
         replays = queries.load_replays(draft.id, workspace_id=request.here.id) if draft else {}
         may_manage = request.here.may(Permission.MANAGE_GATE)
         alone = (
-            gate_acts.softened_alone(draft, active, access=request.access)
+            gate_acts.weakened_alone(draft, active, access=request.access)
             if draft and may_manage
             else []
         )
-        waits = bool(alone) and gate_acts.is_somebody_else(request.access)
+        waits = bool(alone) and gate_acts.is_somebody_else(request.access, user_id=request.user.id)
     context: dict[str, Any] = {
         "tab": "draft",
         "draft": draft,

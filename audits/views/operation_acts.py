@@ -104,7 +104,7 @@ def preview_again(request: ConsoleRequest, operation_id: UUID) -> HttpResponse:
 
 
 @require_POST
-@require(Permission.VIEW)
+@require(Permission.RESPOND)
 def submit(request: ConsoleRequest, operation_id: UUID) -> HttpResponse:
     """Run exactly what the preview shows, or ask a second person whether it may run."""
     operation = _ask_for(request, operation_id)
@@ -145,7 +145,7 @@ def act(
     """Return the view of an act that needs nothing typed."""
 
     @require_POST
-    @require(Permission.VIEW)
+    @require(Permission.RESPOND)
     def view(request: ConsoleRequest, operation_id: UUID) -> HttpResponse:
         _ask_for(request, operation_id)
         try:

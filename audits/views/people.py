@@ -87,13 +87,17 @@ def change_role(request: ConsoleRequest, user_id: UUID) -> HttpResponse:
         return show_form(request, "people/role", context)
     if not form.is_valid():
         return show_form(request, "people/role", context, status=422)
+    role, reason = Role(form.cleaned_data["role"]), form.cleaned_data["reason"]
     try:
-        people.change_role(
-            user_id,
-            Role(form.cleaned_data["role"]),
-            reason=form.cleaned_data["reason"],
-            access=request.access,
-        )
+        if role is Role.ADMINISTRATOR:
+            asked = people.make_administrator(
+                user_id, reason=reason, access=request.access, asked_by=request.user.id
+            )
+            if asked.state == "waiting":
+                said = "It takes a second person: the request waits for one."
+                return finish(request, said, url(request, "approval", asked.id))
+        else:
+            people.change_role(user_id, role, reason=reason, access=request.access)
     except Conflict as error:
         context["conflict"] = f"Nothing changed: {member['username']} {error}."
         return show_form(request, "people/role", context, status=409)

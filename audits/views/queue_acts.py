@@ -41,6 +41,7 @@ TOLD = {
     Verb.REJECT: "Rejected",
     Verb.SNOOZE: "Snoozed",
 }
+SECOND = "A second person is asked; it is held until then"
 
 
 @require_POST
@@ -137,7 +138,7 @@ def _wish(record_id: UUID, given: dict[str, Any]) -> Wish:
 
 def _advance(request: ConsoleRequest, decided: Decided, *, done_before: int) -> HttpResponse:
     """Answer a decision with the next item, leased; or with the end of the queue."""
-    told = TOLD[Verb(decided.verb)]
+    told = SECOND if decided.answer.get("asked") else TOLD[Verb(decided.verb)]
     with reading(request):
         asked = ask(request)
         lease = next_lease(request, asked, skip=[decided.record_id])

@@ -15,6 +15,7 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.views.decorators.http import require_http_methods
 
+from audits import review_second
 from audits.access import ConsoleRequest, require
 from audits.domain.acts import Act
 from audits.forms.acts import ActForm
@@ -70,6 +71,7 @@ def view_of(act: Act) -> Callable[..., HttpResponse]:
 def _do(act: Act, record_id: UUID, given: dict[str, Any], request: ConsoleRequest) -> Acted:
     access, version, reason = request.access, given["version"], given["reason"]
     if act.verb == "approve":
+        review_second.forbid_alone(record_id, access=access)
         return curate.approve(
             record_id,
             access=access,

@@ -316,12 +316,14 @@ def test_softening_is_loud_and_let_in_by_somebody_else(admin: Person) -> None:
     admin.post("gate/draft/replay", {"population": "writes"})
     colleague = make_person(admin.access, Role.ADMINISTRATOR)
     page = admin.get("gate/draft")
-    assert "another person who manages the gate must" in words(page)
-    assert 'gate/draft/activate"' not in text(page)
-    refused = activate(admin)
-    assert refused.status_code == 409
-    assert "another person" in words(refused)
-    assert activate(colleague).status_code == 302
+    assert "an approver or another administrator must agree" in words(page)
+    asked = activate(admin)
+    assert "/approvals/" in asked.headers["Location"]
+    assert "There is no draft" not in words(admin.get("gate/draft"))
+    assert activate(admin).status_code == 409, "it is asked already"
+    approval = asked.headers["Location"].split(admin.url(), 1)[1]
+    assert admin.post(f"{approval}/decide", {"answer": "approve"}).status_code == 403
+    assert colleague.post(f"{approval}/decide", {"answer": "approve"}).status_code == 302
     page = admin.get("gate")
     assert 'data-softened="1"' in text(page)
     assert "a red team writes here" in words(page)
