@@ -59,7 +59,7 @@ def list_deliveries(request: ConsoleRequest) -> HttpResponse:
     with reading(request):
         try:
             page = queries.list_deliveries(
-                request.here.id, state=state, cursor=request.GET.get("cursor")
+                request.here.id, state=state, cursor=request.GET.get("after")
             )
         except BadRequest:
             page = Page((), None)
