@@ -1,10 +1,14 @@
 """Sets of facts whose radius is asked for, and the steps of the way from facts to taint, as SQL.
 
 Owns the common table expressions that ``radius.py`` and ``radius_taint.py``
-put together; runs nothing but the look-up of an incident's scope. Each step
-walks an index once per row of the step before it: ``OFFSET 0`` keeps the
-planner from reading a whole month of the log instead, whose size it guesses
-from the parent table alone. Inside a workspace scope.
+put together; runs nothing but the look-up of an incident's scope. Inside a
+workspace scope.
+
+How each step finds its rows is settled here, since the planner guesses the
+sizes of steps badly. The serves of the set come by one array: a scan of the
+log's index steps through it month by month, where a loop over 5,000 facts and
+13 months would go down 65,000 times. Later steps loop over few rows, each with
+a time before which no month is looked at; ``OFFSET 0`` keeps them loops.
 """
 
 from __future__ import annotations
@@ -95,10 +99,9 @@ SERVED = """wanted AS MATERIALIZED (
     LIMIT %(f_most)s + 1),
 facts AS MATERIALIZED (SELECT id FROM wanted LIMIT %(f_most)s),
 served0 AS MATERIALIZED (
-    SELECT v.recall_id, v.at, v.record_id, v.session_id, v.partition_id
-    FROM facts f CROSS JOIN LATERAL (
-        SELECT * FROM serve s WHERE s.record_id = f.id AND s.workspace_id = %(workspace)s
-            AND s.at <= %(f_until)s OFFSET 0) v)"""
+    SELECT v.recall_id, v.at, v.record_id, v.session_id, v.partition_id FROM serve v
+    WHERE v.record_id = ANY ((SELECT array_agg(id) FROM facts)::uuid[])
+        AND v.workspace_id = %(workspace)s AND v.at <= %(f_until)s)"""
 
 # Who was exposed at one depth, and what they wrote after they first were. A claim cannot be
 # older than the record it is on, whatever time its writer gave.
