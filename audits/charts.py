@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from audits.domain.radius import Bucket
 
 HEIGHT = 260
+CLOSE = 0.09  # of the axis: two labels nearer than this would lie on each other
 # Plotly's periods: milliseconds, or months.
 PERIODS: Mapping[str, int | str] = {
     "hour": 3_600_000,
@@ -96,8 +97,8 @@ def serves_over_time(
 ) -> Chart:
     """Return serves as bars, bucket after bucket, with what happened meanwhile as marks.
 
-    ``buckets`` have ``start``, ``serves`` and ``sessions``. Labels of markers
-    are drawn as they are: pass hostile text through ``plain``.
+    ``buckets`` have ``start``, ``serves`` and ``sessions``; ``markers`` are in the
+    order of time. Labels are drawn as they are: pass hostile text through ``plain``.
     """
     there = zone_of(zone)
     starts = [one["start"].astimezone(there) for one in buckets]
@@ -116,11 +117,11 @@ def serves_over_time(
         bars["xperiod0"] = _naive(starts[0])
     data: list[dict[str, Any]] = [bars]
     if markers:
-        data.append(_marks(markers, there))
+        data.append(_marks(markers, there, starts))
     layout: dict[str, Any] = {
         "height": HEIGHT,
         "bargap": 0.15,
-        "xaxis": {"type": "date", "title": {"text": f"Time ({there.key})"}},
+        "xaxis": {"type": "date", "showgrid": False, "title": {"text": f"Time ({there.key})"}},
         "yaxis": {"title": {"text": f"Serves per {bucket.words}"}, "rangemode": "tozero"},
         "shapes": [_line(marker, there) for marker in markers],
     }
@@ -163,7 +164,9 @@ def zone_of(name: str) -> ZoneInfo:
         return ZoneInfo("UTC")
 
 
-def _marks(markers: Sequence[Marker], there: ZoneInfo) -> dict[str, Any]:
+def _marks(
+    markers: Sequence[Marker], there: ZoneInfo, starts: Sequence[datetime]
+) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers+text",
@@ -171,7 +174,8 @@ def _marks(markers: Sequence[Marker], there: ZoneInfo) -> dict[str, Any]:
         "x": [_naive(one.at.astimezone(there)) for one in markers],
         "y": [0.25 for _ in markers],
         "yaxis": "y2",
-        "text": [one.label for one in markers],
+        "text": _labels(markers, starts),
+        "customdata": [one.label for one in markers],
         "textposition": "top center",
         "cliponaxis": False,
         "marker": {
@@ -179,8 +183,24 @@ def _marks(markers: Sequence[Marker], there: ZoneInfo) -> dict[str, Any]:
             "symbol": [LOOKS[one.kind][0] for one in markers],
             "color": [LOOKS[one.kind][1] for one in markers],
         },
-        "hovertemplate": "%{text}, %{x|%d %b %Y %H:%M:%S}<extra></extra>",
+        "hovertemplate": "%{customdata}, %{x|%d %b %Y %H:%M:%S}<extra></extra>",
     }
+
+
+def _labels(markers: Sequence[Marker], starts: Sequence[datetime]) -> list[str]:
+    """Return what is written above the marks: of those that stand too close, one says how many."""
+    times = [one.at for one in markers] + list(starts)
+    room = (max(times) - min(times)) * CLOSE
+    labels: list[str] = []
+    first = 0  # of the marks that share one label
+    for place, one in enumerate(markers):
+        if place and one.at - markers[first].at <= room:
+            labels[first] = f"{markers[first].label} +{place - first}"
+            labels.append("")
+        else:
+            first = place
+            labels.append(one.label)
+    return labels
 
 
 def _line(marker: Marker, there: ZoneInfo) -> dict[str, Any]:

@@ -63,6 +63,13 @@ def test_table_says_the_numbers_of_the_bars_and_of_the_marks_in_the_order_of_tim
     assert [one.title for one in chart().columns][-1] == "Sessions"
 
 
+def test_labels_that_would_lie_on_each_other_become_one() -> None:
+    marks = [Marker(START + timedelta(minutes=one), f"m{one}") for one in (0, 1, 2, 60, 119, 120)]
+    found = chart(markers=tuple(marks)).figure["data"][1]
+    assert found["text"] == ["m0 +2", "", "", "m60", "m119 +1", ""]
+    assert found["customdata"] == ["m0", "m1", "m2", "m60", "m119", "m120"]
+
+
 def test_times_are_those_of_the_workspaces_clock_also_when_it_changes() -> None:
     # On 29 March 2026 clocks in Berlin went from 2 to 3.
     found = chart(zone="Europe/Berlin")
