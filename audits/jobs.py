@@ -146,3 +146,12 @@ VERIFICATION_INSTALLATION = register(
 FIRST_AUDIT = register(
     Job("first_audit", "What is wrong with this memory", "audits.first_audit", None)
 )
+VERDICTS = register(
+    Job(
+        "verdicts",
+        "Verdicts on sampled facts, carried out",
+        "audits.verdicts",
+        timedelta(seconds=30),
+        history=False,
+    )
+)

@@ -16,6 +16,7 @@ from audits.first_audit import run_audit
 from audits.notices import delivering
 from audits.operations.previewing import tidy_previews
 from audits.operations.running import perform_waiting
+from audits.sampling import carry_out
 from audits.subjects.finishing import finish_requests
 from records.jobs.runs import perform, perform_everywhere
 
@@ -86,6 +87,12 @@ def end_approvals(workspace_id: str | None = None) -> None:
 def forget_previews(workspace_id: str | None = None) -> None:
     """Tidy away the previews of one workspace, or of all, that nobody ran."""
     perform_everywhere(jobs.PREVIEWS, tidy_previews, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=jobs.VERDICTS.task)
+def carry_out_verdicts(workspace_id: str | None = None) -> None:
+    """Carry out the verdicts on sampled facts in one workspace, or in all."""
+    perform_everywhere(jobs.VERDICTS, carry_out, workspace_id=_id(workspace_id))
 
 
 @shared_task(name=jobs.FIRST_AUDIT.task)

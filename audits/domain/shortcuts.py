@@ -56,6 +56,11 @@ SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("preview", "p", "Preview an eviction", "Sessions"),
     Shortcut("incident", "i", "Open an incident about it", "Sessions"),
     Shortcut("acknowledge", "A", "Acknowledge an incident", "Incidents"),
+    Shortcut("verify-true", "1", "True", "Sample and verify"),
+    Shortcut("verify-stale", "2", "Stale: true once, no longer", "Sample and verify"),
+    Shortcut("verify-false", "3", "False: it never was", "Sample and verify"),
+    Shortcut("verify-unknown", "4", "Cannot tell", "Sample and verify"),
+    Shortcut("go-verification", "g v", "Go to sample and verify", "Pages"),
     Shortcut("filter-cell", "f", "Show only rows with this cell's value", "Audit trail"),
     Shortcut("exclude-cell", "F", "Leave out rows with this cell's value", "Audit trail"),
 )

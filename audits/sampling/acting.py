@@ -26,7 +26,6 @@ from records.queries import cursor
 from records.scope import workspace_scope
 from records.write import write_fact
 
-BATCH = 50
 SESSION = "verification"  # where a person's new value comes from
 
 # Two who differ wait for a third word; a second look that never came is not waited for once
@@ -51,13 +50,13 @@ def carry_out(run: Run, now: datetime) -> None:
     assert run.workspace_id is not None
     while True:
         with run.step():
-            done = carry_out_due(run.workspace_id, now, limit=BATCH)
+            done = carry_out_due(run.workspace_id, now)
             run.count(**{f"verdicts_{outcome}": number for outcome, number in done.items()})
-        if sum(done.values()) < BATCH:
+        if not done:
             return
 
 
-def carry_out_due(workspace_id: UUID, now: datetime, *, limit: int = BATCH) -> dict[str, int]:
+def carry_out_due(workspace_id: UUID, now: datetime, *, limit: int = 1) -> dict[str, int]:
     """Carry out up to ``limit`` verdicts; return how many ended in which way. Inside a scope."""
     items = fetch(DUE, {"workspace": workspace_id, "before": now - REGRET, "limit": limit})
     done: dict[str, int] = {}
@@ -70,7 +69,11 @@ def carry_out_due(workspace_id: UUID, now: datetime, *, limit: int = BATCH) -> d
             outcome = "moved on"
         except BadRequest as error:
             outcome = f"not written: {error.errors[0].field} {error.errors[0].message}"
-        cursor().execute(DONE, {"item": item["id"], "now": now, "outcome": outcome[:200]})
+        # The acts above open narrower scopes, whose settings outlast them in a transaction.
+        with workspace_scope(workspace_id):
+            cur = cursor()
+            cur.execute(DONE, {"item": item["id"], "now": now, "outcome": outcome[:200]})
+            assert cur.rowcount == 1, "the item is locked and was not carried out before"
         word = outcome.partition(":")[0].replace(" ", "_")
         done[word] = done.get(word, 0) + 1
     return done
