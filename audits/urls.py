@@ -8,7 +8,6 @@ from django.urls import include, path
 from audits.domain.acts import ACTS
 from audits.routes import health as health_routes
 from audits.routes import incidents as incident_routes
-from audits.routes import notifications as notification_routes
 from audits.routes import operations as operation_routes
 from audits.routes import privacy as privacy_routes
 from audits.routes import radius as radius_routes
@@ -42,6 +41,7 @@ workspace = [
     path("search", records.search, name="search"),
     path("records", records.list_records, name="records"),
     path("records/count", records.count_records, name="records-count"),
+    path("records/sessions", records.show_sessions, name="records-sessions"),
     path("records/<uuid:record_id>", record.show_record, name="record"),
     path("records/<uuid:record_id>/history", record.show_history, name="record-history"),
     path("records/<uuid:record_id>/serves", record.show_serves, name="record-serves"),
@@ -97,7 +97,6 @@ workspace = [
     path("keys", keys.list_keys, name="keys"),
     path("keys/new", keys.make_key, name="key-new"),
     path("keys/<uuid:key_id>/revoke", keys.revoke_key, name="key-revoke"),
-    *notification_routes.routes,
     path("people", people.list_people, name="people"),
     path("people/invite", people.invite, name="people-invite"),
     path("people/<uuid:user_id>/role", people.change_role, name="people-role"),

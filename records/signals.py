@@ -55,6 +55,18 @@ FROM (SELECT session_id FROM session_signals WHERE session_id IN (
 WHERE t.session_id = mine.session_id"""
 
 
+REMAINING = """SELECT m.session_id, r.subject_key, r.predicate, r.value
+FROM (SELECT DISTINCT session_id FROM memory_record
+      WHERE id = ANY(%(ids)s) AND workspace_id = %(workspace)s) AS m
+LEFT JOIN claim c ON c.session_id = m.session_id
+LEFT JOIN memory_record r ON r.id = c.record_id AND r.session_id = m.session_id
+    AND r.status <> 'erased'"""
+RENEW = """UPDATE session_signals t SET changed_at = greatest(t.changed_at, %s),
+    subjects = u.subjects::int4[], predicates = u.predicates::int4[], stated = u.stated::int4[]
+FROM unnest(%s::uuid[], %s::text[], %s::text[], %s::text[])
+    AS u (s, subjects, predicates, stated) WHERE t.session_id = u.s"""
+
+
 @dataclass(slots=True)
 class Noted:
     """What one write adds to one session."""
@@ -81,13 +93,6 @@ def save(
     places = sorted(noted)
     rows = [noted[place] for place in places]
     digests: dict[str, int] = {}
-
-    def sample(texts: set[str]) -> str:
-        for text in texts:
-            if text not in digests:
-                digests[text] = sketch.digest(text, key=key)
-        return "{" + ",".join(map(str, sketch.smallest(digests[one] for one in texts))) + "}"
-
     cur.execute(
         SAVE,
         [
@@ -96,7 +101,7 @@ def save(
             [session for session, _ in places],
             [partition for _, partition in places],
             *([row.counts[name] for row in rows] for name in COUNTED),
-            *([sample(getattr(row, name)) for row in rows] for name in SAMPLED),
+            *([_sample(getattr(row, name), key, digests) for row in rows] for name in SAMPLED),
         ],
     )
 
@@ -104,6 +109,30 @@ def save(
 def touch(cur: psycopg.Cursor[Row], record_ids: Sequence[UUID], now: datetime) -> None:
     """Note that something was decided about these records: their sessions look different now."""
     cur.execute(TOUCH, {"ids": list(record_ids), "now": now})
+
+
+def forget(
+    cur: psycopg.Cursor[Row], record_ids: Sequence[UUID], *, access: Access, now: datetime
+) -> None:
+    """Make the samples of erased records' sessions anew from what remains of them."""
+    cur.execute(REMAINING, {"ids": list(record_ids), "workspace": access.workspace_id})
+    sessions: dict[UUID, Noted] = defaultdict(Noted)
+    for session_id, subject_key, predicate, value in cur:
+        noted = sessions[session_id]
+        if value is None:
+            continue  # nothing remains
+        noted.subjects.add(subject_key)
+        noted.predicates.add(predicate)
+        noted.stated.add(stated(value))
+    if not sessions:
+        return
+    key = digest_key(access.workspace_id)
+    rows = [sessions[one] for one in sorted(sessions)]
+    cur.execute(
+        RENEW,
+        [now, sorted(sessions)]
+        + [[_sample(getattr(row, name), key, {}) for row in rows] for name in SAMPLED],
+    )
 
 
 def digest_key(workspace_id: UUID) -> bytes:
@@ -139,6 +168,14 @@ def near_score() -> float:
 
 
 _keys: dict[UUID, bytes] = {}
+
+
+def _sample(texts: set[str], key: bytes, digests: dict[str, int]) -> str:
+    """Return the sample of these texts as an array's literal; ``digests`` are those made already."""
+    for text in texts:
+        if text not in digests:
+            digests[text] = sketch.digest(text, key=key)
+    return "{" + ",".join(map(str, sketch.smallest(digests[one] for one in texts))) + "}"
 
 
 def _note(drafts: Sequence[Draft], made: frozenset[UUID]) -> dict[tuple[UUID, UUID], Noted]:

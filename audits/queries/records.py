@@ -26,6 +26,8 @@ from records.holds import HELD
 
 PAGE = 50
 QUICK_CAP = 1_000  # counted with the page; the exact count comes after it
+BEHIND_CAP = 1_000  # of the newest matches, the sessions behind are told
+BEHIND = 8
 FOUND_CAP = 10_000  # a search looks at its newest matches; the page says when there are more
 
 ROW = """SELECT r.id, r.partition_id, p.name AS partition, r.subject, r.predicate, r.value,
@@ -140,6 +142,27 @@ def count_records(wanted: RecordFilter, *, workspace_id: UUID, most: int = COUNT
         row = cur.fetchone()
     assert row is not None
     return int(row[0])
+
+
+def list_behind(wanted: RecordFilter, *, workspace_id: UUID) -> list[dict[str, Any]]:
+    """Return the sessions that assert the newest matches, those that assert most of them first."""
+    values: dict[str, Any] = {"workspace": workspace_id, "most": BEHIND_CAP}
+    ids = _ids(wanted, values, is_after=False)
+    return fetch(
+        f"""WITH found AS MATERIALIZED ({ids} LIMIT %(most)s),
+            behind AS (SELECT c.session_id, count(DISTINCT c.record_id) AS facts
+                       FROM found JOIN claim c ON c.record_id = found.id AND c.state <> 'dropped'
+                       WHERE c.workspace_id = %(workspace)s
+                       GROUP BY c.session_id ORDER BY 2 DESC, 1 LIMIT {BEHIND})
+            SELECT s.id, s.external_id AS session, s.agent, p.name AS partition, s.suspended_at,
+                behind.facts, c.score, c.reasons, false AS is_stale, false AS is_evicted,
+                (SELECT count(*) FROM found) AS found
+            FROM behind JOIN session s ON s.id = behind.session_id
+            JOIN partition p ON p.id = s.partition_id
+            LEFT JOIN session_suspicion c ON c.session_id = s.id
+            ORDER BY behind.facts DESC, c.score DESC NULLS LAST, s.id""",
+        values,
+    )
 
 
 def _ids(

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
 
 CAP = 99
+NAMED = 3  # suspended sources that the banner calls by their names
 NEWS = timedelta(hours=24)  # how long a colleague's bulk act is told
 PREVIEWED = timedelta(days=4)  # and so long before it began its preview may have been made
 PATIENCE = "8s"  # a page gives up and says so, instead of holding a connection
@@ -29,7 +31,8 @@ COUNTS = """SELECT set_config('statement_timeout', %(patience)s, true),
     (SELECT count(*) FROM (SELECT 1 FROM approval WHERE workspace_id = %(workspace)s
         AND state = 'waiting' AND expires_at > now() LIMIT %(most)s) AS o),
     running.started_at, checked.at, checked.is_whole, checked.number,
-    act.id, act.kind, act.state, act.requested_by, act.changed, act.started_at
+    act.id, act.kind, act.state, act.requested_by, act.changed, act.started_at,
+    stopped.ids, stopped.names
 FROM (SELECT count(*) FILTER (WHERE kind = 'session') AS sessions,
              count(*) FILTER (WHERE kind = 'source') AS sources, min(at) AS since
       FROM ((SELECT 'session' AS kind, suspended_at AS at FROM session
@@ -50,7 +53,11 @@ LEFT JOIN LATERAL (SELECT finished_at AS at, (cursor->'report'->>'whole')::boole
 LEFT JOIN LATERAL (SELECT id, kind, state, requested_by, changed, started_at FROM operation
                    WHERE workspace_id = %(workspace)s AND state <> 'preview' AND id > %(floor)s
                    AND started_at > %(seen)s AND requested_by_id IS DISTINCT FROM %(me)s
-                   ORDER BY id DESC LIMIT 1) AS act ON true"""
+                   ORDER BY id DESC LIMIT 1) AS act ON true
+LEFT JOIN LATERAL (SELECT array_agg(id) AS ids, array_agg(name) AS names
+                   FROM (SELECT id, name FROM source WHERE workspace_id = %(workspace)s
+                         AND suspended_at IS NOT NULL ORDER BY suspended_at DESC, id
+                         LIMIT %(named)s) AS source) AS stopped ON true"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,8 @@ class Shell:
     act_by: str = ""
     act_changed: int = 0
     act_at: datetime | None = None
+    source_ids: list[UUID] | None = None  # the first few suspended ones
+    source_names: list[str] | None = None
 
     @property
     def chain_state(self) -> str:
@@ -86,6 +95,11 @@ class Shell:
         if self.check_began_at is not None:
             return "checking"
         return "ok" if self.is_whole else "unchecked"
+
+    @property
+    def stopped_sources(self) -> list[tuple[UUID, str]]:
+        """The suspended sources that are named."""
+        return list(zip(self.source_ids or [], self.source_names or [], strict=True))
 
     @property
     def is_contained(self) -> bool:
@@ -101,9 +115,10 @@ def load_shell(
     ``seen`` is up to when the person has seen what colleagues did in bulk.
     """
     begin = now - NEWS
-    values = {
+    values: dict[str, Any] = {
         "workspace": workspace_id,
         "most": CAP + 1,
+        "named": NAMED,
         "patience": PATIENCE,
         "me": user_id,
         "seen": max(begin, seen) if seen else begin,

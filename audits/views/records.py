@@ -14,7 +14,7 @@ from audits.access import ConsoleRequest, require
 from audits.domain.roles import Permission
 from audits.forms.records import CHOICES, TEXT_LIMIT, Asked, read_filters
 from audits.queries import records as queries
-from audits.queries.jump import find_target
+from audits.queries.jump import find_named, find_target
 from audits.queries.overview import COUNT_CAP
 from audits.queries.saved import saved_of
 from audits.views.pages import is_partial, reading, show, url
@@ -63,18 +63,49 @@ def count_records(request: ConsoleRequest) -> HttpResponse:
 
 @require_safe
 @require(Permission.VIEW)
+def show_sessions(request: ConsoleRequest) -> HttpResponse:
+    """Show which sessions assert the matching records, most first: a piece, or a page."""
+    with reading(request):
+        asked = read_filters(request.GET, access=request.access)
+        found = queries.list_behind(asked.wanted, workspace_id=request.here.id)
+    context = {"behind": found, "asked": asked, "behind_cap": queries.BEHIND_CAP}
+    template = "records/_records_sessions.html" if is_partial(request) else "records/sessions.html"
+    return show(request, template, context)
+
+
+@require_safe
+@require(Permission.VIEW)
 def search(request: ConsoleRequest) -> HttpResponse:
-    """Go to the record or session whose id was pasted; search the records for anything else."""
+    """Go to what has the id or the name that was typed; search the records for anything else.
+
+    An id may be of a record, session, recall, source, incident or operation. A name is a
+    partition's, whose sessions are listed, or a session's.
+    """
     text = request.GET.get("q", "").strip()[:TEXT_LIMIT].replace("\x00", "")
     if not text:
         return HttpResponseRedirect(url(request, "records"))
     try:
         wanted = UUID(text)
     except ValueError:
-        return HttpResponseRedirect(url(request, "records", query=urlencode({"text": text})))
+        return HttpResponseRedirect(_named(request, text))
     with reading(request):
         target = find_target(wanted, workspace_id=request.here.id)
     return HttpResponseRedirect(url(request, target or "record", wanted))
+
+
+def _named(request: ConsoleRequest, text: str) -> str:
+    """Return where a name leads: a partition's sessions, a session, or the records with the text."""
+    with reading(request):
+        is_partition, sessions = find_named(
+            text, request.access.partition_id(text), workspace_id=request.here.id
+        )
+    if is_partition:
+        return url(request, "sessions", query=urlencode({"partition": text}))
+    if len(sessions) == 1:
+        return url(request, "session", sessions[0])
+    if sessions:
+        return url(request, "sessions", query=urlencode({"session": text}))
+    return url(request, "records", query=urlencode({"text": text}))
 
 
 def _page(request: ConsoleRequest, asked: Asked) -> tuple[Page, int]:

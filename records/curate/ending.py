@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from records import erasing, events, holds
+from records import erasing, events, holds, signals
 from records.access import Access
 from records.curate.acting import Acted, acting, leave, lock, moved
 from records.curate.fencing import fence_for_everyone
@@ -108,6 +108,7 @@ def erase(
         # What people wrote when they took the fact out may quote it.
         cur.execute("UPDATE fence SET reason = '' WHERE record_id = ANY(%s)", [ids])
         cur.execute("UPDATE address SET record_id = NULL WHERE record_id = ANY(%s)", [ids])
+        signals.forget(cur, ids, access=access, now=now)
         details: dict[str, Any] = {"operation": str(operation_id)} if operation_id else {}
         events.append([moved("record.erased", h, reason, **details) for h in going], access=access)
         return acted

@@ -11,7 +11,7 @@ from uuid import UUID
 import psycopg
 from psycopg.types.json import Jsonb
 
-from records import events
+from records import events, signals
 from records.access import Access
 from records.curate.acting import (
     Acted,
@@ -95,6 +95,7 @@ def approve(
                 held.id,
             ],
         )
+        signals.touch(cur, [held.id], now)
         return acted
 
 
@@ -128,7 +129,7 @@ def reject(
         version=version,
         versions=versions,
         now=now,
-        after=fence_and_restore,
+        after=_turn_away,
         hold_reason=None,
     )
 
@@ -223,6 +224,7 @@ def reopen(record_id: UUID, reason: str, *, access: Access, now: datetime | None
         )
         acted.restored = [one for one, _ in restored]
         acted.changed = [held.id]
+        signals.touch(cur, [held.id], now)
         events.append(
             [
                 moved("record.reopened", held, reason),
@@ -231,3 +233,11 @@ def reopen(record_id: UUID, reason: str, *, access: Access, now: datetime | None
             access=access,
         )
         return acted
+
+
+def _turn_away(
+    cur: psycopg.Cursor[Row], held: Sequence[Held], access: Access, now: datetime, reason: str
+) -> Restored:
+    """Fence what was rejected; its sessions look different now."""
+    signals.touch(cur, [h.id for h in held], now)
+    return fence_and_restore(cur, held, access, now, reason)
