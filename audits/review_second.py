@@ -109,6 +109,7 @@ def _refused(approval: Approval, access: Access) -> None:
 
 
 def _wake(approval: Approval) -> None:
+    assert approval.target_id is not None
     ReviewItem.objects.filter(record_id=approval.target_id).update(
         snoozed_until=None, snoozed_until_served=False, snoozed_at=None, snoozed_by=""
     )

@@ -27,8 +27,7 @@ routes: list[URLPattern] = [
         session_acts.contain("release"),
         name="session-release",
     ),
-    path("sessions/<uuid:session_id>/evict", session_acts.evict, name="session-evict"),
-    path("sessions/<uuid:session_id>/restore", session_acts.restore, name="session-restore"),
+    path("sessions/<uuid:session_id>/undo", session_acts.undo, name="session-undo"),
     path("sources", sources.list_sources, name="sources"),
     path("sources/<uuid:source_id>", sources.show_source, name="source"),
     path(

@@ -1,6 +1,7 @@
-"""What people do to a session: suspend, release, evict after a preview, undo.
+"""What people do to a session: suspend, release, and the way to its last eviction.
 
-Owns the way from a form to ``records.curate`` and ``audits.evictions``.
+Owns the way from a form to ``records.curate``. Evicting is a bulk operation:
+``views/operations.py``.
 """
 
 from __future__ import annotations
@@ -9,20 +10,20 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpResponse
-from django.views.decorators.http import require_http_methods
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
 
-from audits import evictions
+from audits import operations
 from audits.access import ConsoleRequest, require
 from audits.domain.roles import Permission
 from audits.forms.acts import ReasonForm
-from audits.queries.eviction import MOST, preview_eviction
+from audits.operations import OperationFilter
 from audits.views.modal import finish, show_form
-from audits.views.pages import reading, show, url
+from audits.views.pages import reading, url
 from audits.views.sessions import load
 from records import curate
-from records.domain.facts import Status
-from records.items import Conflict
 
 CONTAINMENT: dict[str, dict[str, Any]] = {
     "suspend": {
@@ -74,78 +75,19 @@ def contain(verb: str) -> Callable[..., HttpResponse]:
     return view
 
 
-@require_http_methods(["GET", "POST"])
+@require_safe
 @require(Permission.RESPOND)
-def evict(request: ConsoleRequest, session_id: UUID) -> HttpResponse:
-    """Show what an eviction would do; run exactly that."""
-    status = 200
-    form = ReasonForm(request.POST or None)
-    conflict = ""
-    if request.method == "POST":
-        status = 422
-        if form.is_valid():
-            try:
-                receipt = evictions.evict_session(
-                    session_id,
-                    form.cleaned_data["reason"],
-                    digest=request.POST.get("digest", ""),
-                    access=request.access,
-                )
-            except Conflict as error:
-                status, conflict = 409, str(error)
-            else:
-                return _show_receipt(request, session_id, receipt, "Evicted", can_undo=True)
+def undo(request: ConsoleRequest, session_id: UUID) -> HttpResponse:
+    """Go to the last eviction of this session that can be undone."""
     with reading(request):
-        context = {
-            "session": load(request, session_id),
-            "preview": preview_eviction(session_id, workspace_id=request.here.id),
-            "taken": len(evictions.taken_from(session_id, access=request.access)),
-            "most": MOST,
-            "form": form,
-            "conflict": conflict,
-        }
-    return show(request, "session/evict.html", context, status=status)
-
-
-@require_http_methods(["GET", "POST"])
-@require(Permission.RESPOND)
-def restore(request: ConsoleRequest, session_id: UUID) -> HttpResponse:
-    """Undo a session's evictions, after saying how many records that is."""
-    with reading(request):
-        session = load(request, session_id)
-        taken = evictions.taken_from(session_id, access=request.access)
-    form = ReasonForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        receipt = evictions.restore_session(
-            session_id, form.cleaned_data["reason"], access=request.access
+        load(request, session_id)
+        page = operations.list_operations(
+            OperationFilter(kind="evict", session_id=session_id, undoable_at=timezone.now()),
+            cursor=None,
+            workspace_id=request.here.id,
+            limit=1,
         )
-        return _show_receipt(request, session_id, receipt, "Restored", can_undo=False)
-    status = 422 if request.method == "POST" else 200
-    evicted = sum(row["status"] == Status.EVICTED for row in taken)
-    context = {
-        "session": session,
-        "evicted": evicted,
-        "stayed": len(taken) - evicted,
-        "form": form,
-    }
-    return show(request, "session/restore.html", context, status=status)
-
-
-def _show_receipt(
-    request: ConsoleRequest,
-    session_id: UUID,
-    receipt: evictions.Receipt,
-    done: str,
-    *,
-    can_undo: bool,
-) -> HttpResponse:
-    with reading(request):
-        session = load(request, session_id)
-    context = {
-        "session": session,
-        "receipt": receipt,
-        "skipped": receipt.skipped.most_common(),
-        "done": done,
-        "can_undo": can_undo and (receipt.changed > 0 or receipt.dropped_claims > 0),
-    }
-    return show(request, "session/receipt.html", context)
+    if page.items:
+        return HttpResponseRedirect(url(request, "operation", page.items[0]["id"]))
+    messages.info(request, "No eviction of this session can be undone any more.")
+    return HttpResponseRedirect(url(request, "operations", query=f"session={session_id}"))

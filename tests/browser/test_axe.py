@@ -147,7 +147,6 @@ STATES: dict[str, Callable[[Window, Seeded], None]] = {
     "sessions empty": simple("sessions?agent=nobody"),
     "session": simple("sessions/{session}"),
     "timeline": simple("sessions/{session}/timeline"),
-    "evict": simple("sessions/{session}/evict"),
     "policies": simple("policies"),
     "policy": simple("policies/of/employer"),
     "policy edit": simple("policies/edit/employer"),

@@ -258,7 +258,7 @@ def test_requester_with_the_role_is_denied_by_direct_post_and_on_record() -> Non
     assert answer.status_code == 403
     with workspace_scope(first.access.workspace_id):
         assert Event.objects.filter(action="approval.denied", outcome="denied").exists()
-        assert Approval.objects.filter(id=approval, state="waiting").exists()
+        assert Approval.objects.filter(requested_by_id=first.user.id, state="waiting").exists()
 
 
 def test_only_eligible_person_may_agree_alone_with_a_reason_and_an_event() -> None:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 from uuid import UUID
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from audits import evictions
+from audits import operations
 from audits.domain.roles import Role
-from audits.queries.eviction import preview_eviction
+from audits.domain.scope import Scope
+from audits.operations import running
 from records import curate
 from records.domain.canonical import session_id as id_of
-from records.domain.facts import Status
-from records.models import Claim, Event, MemoryRecord
+from records.models import MemoryRecord
 from records.retrieve.recall import recall
 from records.retrieve.request import RecallRequest
 from records.scope import workspace_scope
@@ -157,89 +156,28 @@ def test_suspending_from_the_list_takes_one_confirmation_and_holds_at_once(
     assert served(responder, "employer") == ["Evil Corp"]
 
 
-def digest_of(page: Any) -> str:
-    found = re.search(r'name="digest" value="([0-9a-f]+)"', text(page))
-    assert found is not None
-    return found.group(1)
-
-
-def tile(page: Any, group: str) -> int:
-    found = re.search(rf'data-group="{group}"><span class="tile-number">(\d+)', text(page))
-    assert found is not None
-    return int(found.group(1))
-
-
-def test_preview_is_exactly_what_runs_and_undo_brings_it_back(responder: Person) -> None:
-    access = responder.access
-    put(access, "Acme", session="good")
-    put(access, "Evil", session="bad")
-    put(access, "cashews", predicate="allergy", session="bad")
-    put(access, "Leeds", predicate="city", session="bad")
-    put(access, "Leeds", predicate="city", session="good")
-    gone = put(access, "kiwi", predicate="allergy", session="bad")
-    curate.retract([gone.id], "wrong", access=access)  # type: ignore[list-item]
-    path = f"sessions/{session_of(responder, 'bad')}"
-    before = statuses(responder)
-    preview = responder.get(f"{path}/evict")
-    counts = {one: tile(preview, one) for one in ("evict", "shared", "gone", "total")}
-    assert counts == {"evict": 2, "shared": 1, "gone": 1, "total": 4}
-    assert statuses(responder) == before
-    run = responder.post(f"{path}/evict", {"digest": digest_of(preview), "reason": "poison"})
-    assert run.status_code == 200
-    assert "Evicted 2 of 3 records" in words(run)
-    after = statuses(responder)
-    assert {value for value, one in after.items() if one == Status.EVICTED} == {"Evil", "cashews"}
-    assert after["Acme"] == "active"
-    assert after["Leeds"] == "active"
-    assert served(responder, "Evil cashews employer allergy") != []
-    assert not {"Evil", "cashews"} & set(served(responder, "Evil cashews"))
-    with workspace_scope(access.workspace_id):
-        event = Event.objects.get(action="session.evicted", workspace_id=access.workspace_id)
-        assert (
-            Claim.objects.filter(session_id=session_of(responder, "bad"), state="live").count() == 1
-        )
-    assert (event.actor, event.reason, event.count) == (responder.user.username, "poison", 2)
-    undo = responder.post(f"{path}/restore", {"reason": "was right"})
-    assert "Restored 2 of 3 records" in words(undo)
-    assert statuses(responder) == before
-    with workspace_scope(access.workspace_id):
-        # Also on what others assert, the session's word counts as it did.
-        claims = Claim.objects.filter(session_id=session_of(responder, "bad"), state="live")
-        assert claims.count() == 4
-    assert "Nothing of this session" in words(responder.get(f"{path}/restore"))
-
-
-def test_session_that_has_changed_since_the_preview_is_not_evicted(responder: Person) -> None:
+def test_undo_leads_to_the_last_eviction_that_can_be_taken_back(responder: Person) -> None:
     put(responder.access, "Evil", session="bad")
-    path = f"sessions/{session_of(responder, 'bad')}"
-    digest = digest_of(responder.get(f"{path}/evict"))
-    put(responder.access, "cashews", predicate="allergy", session="bad")
-    answer = responder.post(f"{path}/evict", {"digest": digest, "reason": "my reason"})
-    assert answer.status_code == 409
-    assert "my reason" in text(answer)
-    assert tile(answer, "evict") == 2
-    assert set(statuses(responder).values()) == {"active"}
-
-
-def test_eviction_runs_in_batches_and_counts_them_all(responder: Person, monkeypatch: Any) -> None:
-    for i in range(7):
-        put(responder.access, f"thing {i}", predicate="owns", session="bad")
-    monkeypatch.setattr(evictions, "BATCH", 3)
     session_id = session_of(responder, "bad")
-    with workspace_scope(responder.access.workspace_id):
-        found = preview_eviction(session_id, workspace_id=responder.access.workspace_id)
-    receipt = evictions.evict_session(
-        session_id, "poison", digest=found.digest, access=responder.access
+    path = f"sessions/{session_id}"
+    assert f"operations?session={session_id}" in responder.get(f"{path}/undo").headers["Location"]
+    made = operations.preview(
+        "evict",
+        Scope(session_ids=(session_id,)),
+        access=responder.access,
+        user_id=responder.user.id,
     )
-    assert (receipt.asked, receipt.changed, sum(receipt.skipped.values())) == (7, 7, 0)
-
-
-def test_eviction_needs_a_reason(responder: Person) -> None:
-    put(responder.access, "Evil", session="bad")
-    path = f"sessions/{session_of(responder, 'bad')}/evict"
-    answer = responder.post(path, {"digest": digest_of(responder.get(path)), "reason": " "})
-    assert answer.status_code == 422
-    assert set(statuses(responder).values()) == {"active"}
+    operations.submit(
+        made.id,
+        digest=made.digest,
+        reason="poison",
+        access=responder.access,
+        user_id=responder.user.id,
+    )
+    running.perform_waiting(responder.access.workspace_id)
+    assert statuses(responder) == {"Evil": "evicted"}
+    assert f"{path}/undo" in text(responder.get(path))
+    assert responder.get(f"{path}/undo").headers["Location"].endswith(f"operations/{made.id}")
 
 
 def test_timeline_tells_what_the_session_did_and_what_was_done_to_it(responder: Person) -> None:
