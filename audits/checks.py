@@ -16,7 +16,7 @@ from django.db import transaction
 
 from audits.domain.seals import Head
 from audits.jobs import VERIFICATION
-from audits.seals import newest, seal_now
+from audits.seals import newest, seal_readable
 from audits.verify import Report, Verification
 from records import events, queries
 from records.access import Access
@@ -49,7 +49,7 @@ def check_now(access: Access) -> str:
     A small trail is checked before this returns, a large one by a worker.
     Seals first what is finished. Opens scopes of its own.
     """
-    seal_now(access.workspace_id)
+    seal_readable(access.workspace_id)
     with workspace_scope(access.workspace_id), queries.cursor() as cursor:
         head = newest(cursor, access.workspace_id)
         run_id = runs.enqueue(VERIFICATION, access.workspace_id, requested_by=str(access.actor))

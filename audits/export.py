@@ -24,7 +24,7 @@ from audits import keys
 from audits.domain import merkle
 from audits.domain.seals import Head, SealBody, follow
 from audits.leaves import leaf_text
-from audits.seals import COLUMNS, SealRow, instant, newest, seal_now
+from audits.seals import COLUMNS, SealRow, instant, newest, seal_readable
 from records import events, queries
 from records.access import Access
 from records.events import Happening
@@ -113,7 +113,7 @@ class _Export:
         self.counts = {"events": 0, "unsealed": 0, "seals": 0}
 
     def lines(self) -> Iterator[str]:
-        seal_now(self.access.workspace_id)
+        seal_readable(self.access.workspace_id)
         head = self._begin()
         yield self._line(
             {

@@ -16,7 +16,7 @@ from audits.domain.csv_text import csv_line
 from audits.domain.ocsf import ocsf_event
 from audits.domain.seals import follow
 from audits.export import Chosen, Tally
-from audits.seals import newest, seal_now
+from audits.seals import newest, seal_readable
 from records import queries
 from records.access import Access
 from records.scope import workspace_scope
@@ -67,7 +67,7 @@ def ocsf_lines(access: Access, chosen: Chosen, tally: Tally) -> Iterator[str]:
 
 def rows(access: Access, chosen: Chosen, tally: Tally) -> Iterator[dict[str, Any]]:
     """Yield the events chosen, oldest first; keeps the tally. Opens scopes of its own."""
-    seal_now(access.workspace_id)
+    seal_readable(access.workspace_id)
     with workspace_scope(access.workspace_id), queries.cursor() as cursor:
         head = newest(cursor, access.workspace_id)
     if head is not None:

@@ -9,6 +9,7 @@ did not. Read ``domain/seals.py`` for what is signed, ``verify.py`` for the chec
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
+from django.db import IntegrityError
 
 from audits import keys
 from audits.domain import merkle
@@ -25,6 +27,7 @@ from audits.leaves import leaf_bytes, leaf_text
 from records import queries
 from records.jobs.runs import Run, scope
 
+logger = logging.getLogger(__name__)
 SEAL_LIMIT = 4_096  # events in one seal: a proof is at most 12 hashes
 
 COLUMNS = """workspace_id, number, first, last, sealed_at, previous, root, key_id, signature,
@@ -110,6 +113,18 @@ def seal_now(workspace_id: UUID | None, *, using: str = "default") -> int:
         total += sealed
         if sealed < SEAL_LIMIT:
             return total
+
+
+def seal_readable(workspace_id: UUID, *, using: str = "default") -> None:
+    """Seal what is finished before the trail is read, where it can still be sealed.
+
+    A trail that somebody cut may refuse to be continued; it is read as it is then, and
+    the check says what is wrong with it.
+    """
+    try:
+        seal_now(workspace_id, using=using)
+    except (IntegrityError, psycopg.IntegrityError):
+        logger.exception("The trail of workspace %s cannot be sealed any further", workspace_id)
 
 
 def seal_once(workspace_id: UUID | None, *, using: str = "default") -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,8 @@ def _context(request: ConsoleRequest) -> dict[str, Any]:
         found = queries.load_checks(request.here.id)
         state = queries.load_state(request.here.id)
     anchoring = state["anchoring"] or {}
+    note = anchors.newest_note(request.here.id)
+    delivery = webhook.State.from_json(anchoring.get("webhook"))
     on = next((one for one in found if one["state"] in ("queued", "running")), None)
     return {
         "tab": "integrity",
@@ -108,12 +111,19 @@ def _context(request: ConsoleRequest) -> dict[str, Any]:
         "checked_to": (on["cursor"] or {}).get("last", 0) if on else 0,
         "state": state,
         "unsealed_cap": queries.UNSEALED_CAP,
-        "note": anchors.newest_note(request.here.id),
+        "note": note,
+        "note_at": _moment(note.at if note else ""),
+        "delivered_at": _moment(delivery.delivered_at),
+        "next_at": _moment(delivery.next_at),
         "webhook": webhook.place() if webhook.is_configured() else "",
-        "delivery": webhook.State.from_json(anchoring.get("webhook")),
+        "delivery": delivery,
         "size_limit": file_checks.SIZE_LIMIT // (1024 * 1024),
         "retention": settings.LOG_RETENTION_DAYS,
     }
+
+
+def _moment(text: str) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def _fault(file: Any, manifest: Any) -> str:

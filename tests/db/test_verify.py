@@ -6,7 +6,9 @@ import io
 import json
 import random
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
@@ -116,41 +118,123 @@ def test_random_edits_removals_and_reorderings_are_found_and_the_first_is_named(
 ) -> None:
     count = fill(access, 60)
     chance = random.Random(times)
+    acts = [edit, edit, edit_leaf, edit_seal, remove, swap_events, swap_places, forget_place]
+    done: set[str] = set()
     with superuser() as database:
         for _ in range(times):
-            act = chance.choice([edit, remove, swap_events, swap_places, forget_place])
+            act = chance.choice(acts)
             positions = sorted(chance.sample(range(1, count + 1), 2))
-            undo = act(database, access, positions, chance)
+            undo, what, first = act(database, access, positions, chance)
+            done.add(what)
             found = verify_trail(access.workspace_id).flaw
-            assert found is not None, f"{act.__name__} of {positions} was not found"
-            assert found.number == positions[0], f"{act.__name__} of {positions}: {found}"
+            assert found is not None, f"{what} at {positions} was not found"
+            assert found.number == first, f"{what} at {positions}: {found}"
             undo()
     assert verify_trail(access.workspace_id).is_whole
+    if times >= 1_000:  # a hundred may miss a column by chance
+        columns = {f.column for f in Event._meta.get_fields()} - {"id"}
+        assert done >= {f"edit of event.{one}" for one in columns}
+        assert done >= {f"edit of seal.{one}" for one in SEAL_BYTES}
 
 
-def edit(
-    database: Database, access: Access, positions: list[int], chance: random.Random
-) -> Callable[[], None]:
-    """Change one byte of the reason, or of the details where there is none."""
+Done = tuple[Callable[[], None], str, int]  # how to undo it, what was done, the first bad number
+
+# One byte of each column's value becomes another: its text, or what is stored of it.
+IDS = ("workspace_id", "partition_id", "target_id", "session_id")
+WORDS = {
+    "actor_kind": ("key", "user", "job", "command", "system", "anonymous"),
+    "outcome": ("done", "denied", "failed", "held"),
+}
+SEAL_BYTES = ("sealed_at", "previous", "root", "key_id", "signature")
+
+
+def edit(database: Database, access: Access, positions: list[int], chance: random.Random) -> Done:
+    """Change one byte of one column of one event."""
     event_id = event_at(database, access, positions[0])
-    row = database.execute("SELECT reason FROM event WHERE id = %s", [event_id]).fetchone()
+    column = chance.choice(sorted(EDITS))
+    row = database.execute(
+        f'SELECT "{column}"::text FROM event WHERE id = %s'.encode(), [event_id]
+    ).fetchone()
     assert row is not None
-    (reason,) = row
-    if reason:
-        at = chance.randrange(len(reason))
-        byte = chr(ord(reason[at]) ^ 1 << chance.randrange(5))
-        changed = reason[:at] + byte + reason[at + 1 :]
-    else:
-        changed = "x"
-    database.execute("UPDATE event SET reason = %s WHERE id = %s", [changed, event_id])
-    return lambda: restore(
-        database, "UPDATE event SET reason = %s WHERE id = %s", [reason, event_id]
+    changed, kind = one_byte_other(row[0], column, chance)
+    update = f'UPDATE event SET "{column}" = %s::text::{kind} WHERE id = %s'.encode()
+    database.execute(update, [changed, event_id])
+    return (
+        lambda: restore(database, update, [row[0], event_id]),
+        f"edit of event.{column}",
+        positions[0],
     )
 
 
-def remove(
+def one_byte_other(value: str | None, column: str, chance: random.Random) -> tuple[str, str]:
+    """Return a column's value with one byte changed, still of its type, and the type."""
+    if column in IDS:
+        kept = UUID(value) if value else uuid4()
+        return str(UUID(int=kept.int ^ 1 << chance.randrange(128))), "uuid"
+    assert value is not None
+    if column in WORDS:  # a check refuses any other word, even to the superuser
+        return chance.choice([one for one in WORDS[column] if one != value]), "text"
+    if column == "at":
+        at = datetime.fromisoformat(value)
+        return (at + timedelta(microseconds=1 << chance.randrange(20))).isoformat(), "timestamptz"
+    if column in ("transaction", "count"):
+        kind = "xid8" if column == "transaction" else "integer"
+        return str(int(value) ^ 1 << chance.randrange(8)), kind
+    if column == "details":
+        said = json.loads(value)
+        return json.dumps({**said, "n": said.get("n", 0) + 1}), "jsonb"
+    if not value:
+        return "x", "text"
+    at_byte = chance.randrange(len(value))
+    byte = chr(ord(value[at_byte]) ^ 1 << chance.randrange(5))
+    return value[:at_byte] + byte + value[at_byte + 1 :], "text"
+
+
+def edit_leaf(
     database: Database, access: Access, positions: list[int], chance: random.Random
-) -> Callable[[], None]:
+) -> Done:
+    """Change one bit of the hash that was kept of an event."""
+    event_id = event_at(database, access, positions[0])
+    flip = "UPDATE sealed_event SET leaf = set_bit(leaf, %s, 1 - get_bit(leaf, %s)) WHERE event_id = %s"
+    bit = chance.randrange(256)
+    database.execute(flip, [bit, bit, event_id])
+    return (
+        lambda: restore(database, flip, [bit, bit, event_id]),
+        "edit of sealed_event.leaf",
+        positions[0],
+    )
+
+
+def edit_seal(
+    database: Database, access: Access, positions: list[int], chance: random.Random
+) -> Done:
+    """Change one byte of the seal that covers an event."""
+    column = chance.choice(SEAL_BYTES)
+    row = database.execute(
+        f"""SELECT number, first, {column} FROM seal
+            WHERE workspace_id = %s AND %s BETWEEN first AND last""".encode(),
+        [access.workspace_id, positions[0]],
+    ).fetchone()
+    assert row is not None
+    number, first, value = row
+    update = f"UPDATE seal SET {column} = %s WHERE workspace_id = %s AND number = %s".encode()
+    if isinstance(value, bytes):
+        place = chance.randrange(len(value))
+        byte = bytes([value[place] ^ 1 << chance.randrange(8)])
+        changed: Any = value[:place] + byte + value[place + 1 :]
+    elif isinstance(value, str):
+        changed = ("0" if value[0] != "0" else "1") + value[1:]
+    else:
+        changed = value + timedelta(microseconds=1)
+    database.execute(update, [changed, access.workspace_id, number])
+    return (
+        lambda: restore(database, update, [value, access.workspace_id, number]),
+        f"edit of seal.{column}",
+        first,
+    )
+
+
+def remove(database: Database, access: Access, positions: list[int], chance: random.Random) -> Done:
     event_id = event_at(database, access, positions[0])
     database.execute("CREATE TEMP TABLE gone AS SELECT * FROM event WHERE id = %s", [event_id])
     database.execute("DELETE FROM event WHERE id = %s", [event_id])
@@ -159,22 +243,22 @@ def remove(
         database.execute("INSERT INTO event OVERRIDING SYSTEM VALUE SELECT * FROM gone")
         database.execute("DROP TABLE gone")
 
-    return undo
+    return undo, "removal of an event", positions[0]
 
 
 def swap_events(
     database: Database, access: Access, positions: list[int], chance: random.Random
-) -> Callable[[], None]:
+) -> Done:
     """Let two events change their ids, so that each stands where the other was sealed."""
     first, second = (event_at(database, access, position) for position in positions)
 
     swap_ids(database, first, second)
-    return lambda: swap_ids(database, first, second)
+    return lambda: swap_ids(database, first, second), "swap of two events", positions[0]
 
 
 def swap_places(
     database: Database, access: Access, positions: list[int], chance: random.Random
-) -> Callable[[], None]:
+) -> Done:
     """Let two rows of the trail change their positions, leaf and all."""
 
     def swap() -> None:
@@ -189,18 +273,22 @@ def swap_places(
             )
 
     swap()
-    return swap
+    return swap, "swap of two places", positions[0]
 
 
 def forget_place(
     database: Database, access: Access, positions: list[int], chance: random.Random
-) -> Callable[[], None]:
+) -> Done:
     event_id = event_at(database, access, positions[0])
     row = database.execute(
         "DELETE FROM sealed_event WHERE event_id = %s RETURNING *", [event_id]
     ).fetchone()
     assert row is not None
-    return lambda: restore(database, "INSERT INTO sealed_event VALUES (%s, %s, %s, %s)", [*row])
+    return (
+        lambda: restore(database, "INSERT INTO sealed_event VALUES (%s, %s, %s, %s)", [*row]),
+        "removal of a place",
+        positions[0],
+    )
 
 
 def restore(database: Database, statement: str, values: list[Any]) -> None:
