@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -21,6 +23,7 @@ from records.access import Access, Actor, ActorKind
 from records.items import WriteItem, Written
 from records.workspaces import make_workspace
 from records.write import write_fact
+from tests.web import told
 
 PASSWORD = "correct-horse-battery"
 
@@ -40,7 +43,9 @@ class Person:
         return self.client.get(self.url(path), query, headers=_headers(htmx))
 
     def post(self, path: str, data: Any = None, *, htmx: bool = False) -> Any:
-        return self.client.post(self.url(path), data or {}, headers=_headers(htmx))
+        answer = self.client.post(self.url(path), data or {}, headers=_headers(htmx))
+        told.note(answer, self.access.workspace_id, data, self.user.get_username())
+        return answer
 
 
 def _headers(htmx: bool) -> dict[str, str]:
@@ -75,6 +80,16 @@ def put(access: Access, value: str = "Acme", **more: Any) -> Written:
     result = write_fact(item, access=access, now=datetime.now(UTC))
     assert isinstance(result, Written), result
     return result
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _every_act_is_told(request: pytest.FixtureRequest) -> Iterator[None]:
+    """When all of these tests have run, no route may have acted in silence."""
+    yield
+    here = Path(__file__).parent
+    ran = {item.path for item in request.session.items}
+    if set(here.glob("test_*.py")) <= ran:
+        assert told.problems() == []
 
 
 @pytest.fixture(autouse=True)

@@ -73,6 +73,7 @@ def place(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, A
             "access": access,
             "record_id": made.id,
             "session_id": event.session_id,
+            "event_id": event.id,
             "operation_id": made_operation.id,
             "people": {role: make_person(access, role) for role in Role},
             "stranger": make_person(role=Role.ADMINISTRATOR),
@@ -84,6 +85,8 @@ def path_of(pattern: URLPattern, place: dict[str, Any]) -> str:
     values = {
         "record_id": place["record_id"],
         "session_id": place["session_id"],
+        "event_id": place["event_id"],
+        "position": 1,
         "operation_id": place["operation_id"],
         "predicate": "employer",
         "name": "validity",
