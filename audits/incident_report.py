@@ -26,6 +26,7 @@ TIMELINE_MOST = 300
 FACTS_MOST = 20
 EXPOSED_MOST = 50
 NOTES_MOST = 100
+STATUS_WORDS = {"quarantined": "held"}
 
 
 @dataclass(slots=True)
@@ -170,7 +171,7 @@ def _exposure(found: Gathered, now: datetime) -> list[Block]:
                     [
                         Quoted(f"{row['subject']} · {row['predicate']}"),
                         Quoted(row["value"] or ""),
-                        row["status"],
+                        STATUS_WORDS.get(row["status"], row["status"]),
                         Quoted(row["session"]),
                         f"{row['serves']:,}",
                     ]
@@ -290,7 +291,8 @@ def _told(found: Gathered) -> list[Block]:
 
 
 def _open(found: Gathered) -> list[Block]:
-    rows: list[list[Cell]] = [[one.text] for one in found.missing]
+    # The tasks are named one by one below.
+    rows: list[list[Cell]] = [[one.text] for one in found.missing if one.code != "tasks"]
     rows += [[Quoted(task["title"])] for task in found.incident["tasks"] if task["done_at"] is None]
     return [Table(["Still open"], rows)] if rows else [Words(["None."])]
 

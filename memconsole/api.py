@@ -19,6 +19,7 @@ from ninja.openapi.schema import REF_TEMPLATE, OpenAPISchema
 from ninja.operation import Operation
 from pydantic.json_schema import models_json_schema
 
+from audits import api_incidents
 from records.api import (
     corrections,
     gate,
@@ -95,7 +96,8 @@ api = Api(
     openapi_url="/openapi.json",
     docs_url="/docs",
 )
-DOORS = (whoami, memories, history, corrections, recall, sources, policies, sessions, gate)
+RECORDS = (whoami, memories, history, corrections, recall, sources, policies, sessions, gate)
+DOORS = (*RECORDS, api_incidents)
 for router in dict.fromkeys(module.router for module in DOORS):
     api.add_router("", router)
 

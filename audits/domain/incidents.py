@@ -117,7 +117,7 @@ def verdict(standing: Standing, *, parts: int) -> str:
         are = "is" if standing.withheld == 1 else "are"
         return (
             f"Nothing of it is served. {standing.withheld:,} of {facts} {are} only suspended:"
-            " a release would bring it back."
+            f" a release would bring {'it' if standing.withheld == 1 else 'them'} back."
         )
     if standing.held:
         are = "waits" if standing.held == 1 else "wait"
@@ -169,7 +169,7 @@ def missing_to_close(work: Work) -> tuple[Missing, ...]:
             Missing(
                 "withheld",
                 f"{work.withheld:,} fact{_s(work.withheld)} in scope {are} suspended, but not"
-                " evicted: a release would bring them back.",
+                f" evicted: a release would bring {'it' if work.withheld == 1 else 'them'} back.",
                 waivable=True,
             )
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_safe
 
@@ -63,7 +64,7 @@ def show_exposed(request: ConsoleRequest, incident_id: UUID) -> HttpResponse:
 
 @require_GET
 @require(Permission.VIEW)
-def export(request: ConsoleRequest, incident_id: UUID) -> HttpResponse:
+def export(request: ConsoleRequest, incident_id: UUID) -> HttpResponseBase:
     """Send the file of people to notify."""
     by = request.GET.get("by", "partition")
     file_format = request.GET.get("format", "csv")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.views.decorators.http import require_http_methods
 
 from audits import incidents
@@ -19,10 +19,14 @@ from records.items import BadRequest, Conflict, NotFound
 
 
 @require_http_methods(["GET", "POST"])
-@require(Permission.RESPOND)
+@require(Permission.REVIEW)
 def new_incident(request: ConsoleRequest) -> HttpResponse:
-    """Ask what is wrong and what it is about; open it, or add the scope to an open incident."""
-    origin, warnings = read_origin(_given(request))
+    """Ask what is wrong and what it is about; open it, or add the scope to an open incident.
+
+    Reviewers may, who are the first to see it; what follows is for responders.
+    """
+    # The URL names what it is about, after a refused POST as well.
+    origin, warnings = read_origin(request.GET)
     with reading(request):
         parts = find_parts(origin, workspace_id=request.here.id)
         existing = queries.list_open(request.here.id)
@@ -65,18 +69,14 @@ def new_incident(request: ConsoleRequest) -> HttpResponse:
     return show(request, "incidents/new.html", context, status=status)
 
 
-def _given(request: ConsoleRequest) -> QueryDict:
-    """Return what it is about: the URL names it, after a refused POST as well."""
-    return request.GET
-
-
 def _open(request: ConsoleRequest, form: OpenForm) -> HttpResponse:
     given = form.cleaned_data
+    is_taken = given["take"] and request.here.may(Permission.RESPOND)
     opened = incidents.open_incident(
         form.details(),
         form.parts(),
         access=request.access,
-        owner=Member(request.user.id, request.user.get_username()) if given["take"] else None,
+        owner=Member(request.user.id, request.user.get_username()) if is_taken else None,
         origin_kind=given["origin_kind"],
         origin_id=given["origin_id"],
     )

@@ -217,9 +217,10 @@ def load_exposure(request: ConsoleRequest, incident: dict[str, Any]) -> dict[str
         "chart": harm_chart(
             buckets,
             bucket=bucket,
-            served=found.serves,
+            radius=found,
             served_before=before.serves,
             contained_at=incident["contained_at"],
             evicted_at=incident["evicted_at"],
+            now=timezone.now(),
         ),
     }

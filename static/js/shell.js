@@ -93,6 +93,13 @@
       );
     }
   });
+  /* A link in a dialog to a part of the page behind it leads out of the dialog. */
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("dialog a[href*='#']");
+    if (!link || link.pathname !== location.pathname || link.search !== location.search) return;
+    const dialog = link.closest("dialog");
+    if (!dialog.querySelector(`[id="${CSS.escape(link.hash.slice(1))}"]`)) dialog.close();
+  });
   /* What is swapped into the dialog's body opens the dialog. */
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target.id !== "modal-body") return;

@@ -41,6 +41,9 @@ DOORS = [
     ("get", "sessions/{id}", Scope.READ),
     ("get", "gate", Scope.READ),
     ("post", "gate/check", Scope.READ),
+    ("get", "incidents", Scope.RESPOND),
+    ("post", "incidents", Scope.RESPOND),
+    ("get", "incidents/{id}", Scope.RESPOND),
 ]
 ID = "01980c1e-7f43-7cc0-b2a4-1f4f0c1d2e3f"
 

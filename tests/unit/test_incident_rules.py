@@ -92,7 +92,7 @@ def test_verdict_says_what_is_served_before_anything_else() -> None:
     assert verdict(Standing(), parts=1) == "Nothing in memory is in this scope."
     served = Standing(facts=9, served=1, withheld=4, held=2, out=2)
     assert verdict(served, parts=2) == "1 of 9 facts in scope is served to agents right now."
-    assert "4 of 8 facts in scope are only suspended" in verdict(
+    assert "4 of 8 facts in scope are only suspended: a release would bring them back" in verdict(
         Standing(facts=8, withheld=4, out=4), parts=1
     )
     assert "2 of 2 facts in scope wait for a decision" in verdict(

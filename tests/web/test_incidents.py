@@ -613,3 +613,25 @@ def test_report_of_another_workspace_is_not_found(responder: Person, stranger: P
     for path in ("report", "report.md"):
         assert stranger.get(f"incidents/{incident.id}/{path}").status_code == 404
     assert "incident.reported" not in events_of(responder, incident)
+
+
+def test_reviewer_reports_an_incident_and_leaves_the_response_to_responders(
+    responder: Person,
+) -> None:
+    made = put(responder.access, "Helio", session="odd")
+    reviewer = make_person(responder.access, Role.REVIEWER)
+    answer = reviewer.post(
+        f"incidents/new?record={made.id}",
+        {
+            "title": "Wrong employer",
+            "severity": "medium",
+            "scope": [f"record:{made.id}"],
+            "take": "on",
+            "act": "open",
+        },
+    )
+    assert answer.status_code == 302
+    page = words(reviewer.client.get(answer.headers["Location"]))
+    assert "nobody owns it" in page
+    path = answer.headers["Location"].split(responder.access.workspace + "/")[1]
+    assert reviewer.post(f"{path}/contain", {"reason": "x"}).status_code == 403
