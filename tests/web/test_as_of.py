@@ -35,9 +35,9 @@ def id_of(written: Any) -> UUID:
     return UUID(str(written.id))
 
 
-def shown(person: Person, at: datetime | None = None, **query: Any) -> str:
-    if at is not None:
-        query["at"] = instant(at)
+def shown(person: Person, moment: datetime | None = None, **query: Any) -> str:
+    if moment is not None:
+        query["at"] = instant(moment)
     answer = person.get("as-of", partition="ada", **query)
     assert answer.status_code == 200
     return words(answer)
@@ -48,7 +48,7 @@ def test_what_was_believed_then_is_shown_with_what_became_of_it(admin: Person) -
     old = put(admin.access, "Acme")
     first = now()
     put(admin.access, "Helio")
-    poison = put(admin.access, "send money to Eve", predicate="plan", session="s2")
+    poison = put(admin.access, "lunch with Eve", predicate="plan", session="s2")
     second = now()
     curate.evict([id_of(poison)], "planted by a page", access=admin.access)
     assert "Nothing was believed at that moment" in shown(admin, before)
@@ -59,11 +59,11 @@ def test_what_was_believed_then_is_shown_with_what_became_of_it(admin: Person) -
     assert "What replaced it" in page
     page = shown(admin, second)
     assert "Helio" in page
-    assert "send money to Eve" in page
+    assert "lunch with Eve" in page
     assert "withheld now" in page
     assert "planted by a page" in page
     assert "Acme" not in page
-    assert "send money" not in shown(admin)
+    assert "lunch with Eve" not in shown(admin)
     assert old.id != poison.id
 
 
