@@ -5,6 +5,7 @@ nothing else: values are parsed in ``database.py`` and ``embedded/home.py``.
 """
 
 import os
+import sys
 from pathlib import Path
 
 import django_stubs_ext
@@ -144,7 +145,9 @@ STATICFILES_FINDERS = [
     "memconsole.plotly.PlotlyFinder",
 ]
 # Hashed names only once they are collected, so that tests need no collecting.
-STATIC_COLLECTED = (STATIC_ROOT / "staticfiles.json").exists() and not DEBUG
+# Whoever collects makes that list of names, and cannot wait for it.
+COLLECTING = len(sys.argv) > 1 and sys.argv[1] in ("collectstatic", "prepare")
+STATIC_COLLECTED = (COLLECTING or (STATIC_ROOT / "staticfiles.json").exists()) and not DEBUG
 WHITENOISE_USE_FINDERS = not STATIC_COLLECTED
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
