@@ -41,6 +41,7 @@ from records.warm import warm
 from records.workspaces import make_workspace
 
 BATCH = 1_000
+SUBJECTS = 5_000
 PREDICATES = ("likes", "visited", "mentioned", "owns")  # each holds many values
 
 
@@ -111,7 +112,7 @@ class Bench:
             items = [
                 WriteItem(
                     partition=partition,
-                    subject=f"customer {number % 5_000}",
+                    subject=f"customer {number % SUBJECTS}",
                     predicate=PREDICATES[number % len(PREDICATES)],
                     value=f"thing {number} of the {number % 97}th kind",
                     session="imported",
