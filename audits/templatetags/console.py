@@ -28,6 +28,7 @@ register = template.Library()
 SHAPES: dict[str, str] = json.loads(Path(__file__).with_name("icons.json").read_text())
 LINE_LIMIT = 160
 BLOCK_LIMIT = 700
+LEEWAY = 8  # what may be over a limit before it is cut
 LEAD = 24  # what is shown before the first marked place of a long line
 STATUS_ICONS = {
     "active": "dot",
@@ -72,10 +73,12 @@ def memory_text(text: Any, limit: int = LINE_LIMIT) -> SafeString:
     """Draw hostile text on one line: escaped, inert, hidden characters as chips, cut at a limit."""
     whole = "" if text is None else str(text)
     more = len(whole) - int(limit)
-    if more <= 0 and whole.isascii() and whole.isprintable():
+    if more <= LEEWAY:
+        more = 0  # to say that so little is left out takes as much room as the rest itself
+    if more == 0 and whole.isascii() and whole.isprintable():
         return _inert("bdi", "memory", escape(whole))  # nothing can hide in it
-    drawn = _draw(inert.pieces(whole[: int(limit)]))
-    if more > 0:
+    drawn = _draw(inert.pieces(whole[: int(limit)] if more else whole))
+    if more:
         drawn += format_html('<span class="cut">\u2026 +{} characters</span>', f"{more:,}")
     return _inert("bdi", "memory", drawn)
 

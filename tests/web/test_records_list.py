@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from audits.domain.roles import Role
 from audits.queries import records as queries
+from audits.templatetags.console import memory_text
 from audits.views.components import HOSTILE
 from records import curate, policies
 from records.domain.facts import HoldReason
@@ -265,3 +266,12 @@ def test_hostile_text_is_inert_wherever_it_stands(person: Person, hostile: str) 
             assert live not in page
         if "\u202e" in cleaned:
             assert "U+202E right-to-left override" in page
+
+
+@pytest.mark.parametrize(("over", "is_cut"), [(0, False), (8, False), (9, True), (500, True)])
+def test_line_is_cut_only_where_that_saves_room(over: int, is_cut: bool) -> None:
+    limit = 16
+    drawn = str(memory_text("x" * (limit + over), limit))
+    assert ("characters" in drawn) is is_cut
+    assert drawn.count("x") == (limit if is_cut else limit + over)
+    assert not is_cut or f"+{over} characters" in drawn
