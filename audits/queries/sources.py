@@ -26,12 +26,15 @@ LEFT JOIN LATERAL (
     SELECT count(DISTINCT record_id) AS facts, count(DISTINCT session_id) AS sessions
     FROM (SELECT record_id, session_id FROM claim WHERE source_id = s.id
           ORDER BY record_id DESC LIMIT %(most)s) AS newest) AS f ON true"""
-
-STATUSES = """SELECT r.status, count(*) AS count FROM (
-    SELECT DISTINCT record_id FROM (SELECT record_id FROM claim WHERE source_id = %(id)s
-    ORDER BY record_id DESC LIMIT %(most)s) AS newest) AS mine
-JOIN memory_record r ON r.id = mine.record_id WHERE r.workspace_id = %(workspace)s
-GROUP BY r.status ORDER BY count(*) DESC, r.status"""
+ONE = f"""SELECT mine.*, (
+    SELECT coalesce(jsonb_agg(jsonb_build_object('status', status, 'count', count)
+                              ORDER BY count DESC, status), '[]')
+    FROM (SELECT r.status, count(*) AS count FROM (
+              SELECT DISTINCT record_id FROM (SELECT record_id FROM claim WHERE source_id = %(id)s
+              ORDER BY record_id DESC LIMIT %(most)s) AS newest) AS said
+          JOIN memory_record r ON r.id = said.record_id WHERE r.workspace_id = %(workspace)s
+          GROUP BY r.status) AS counted) AS statuses
+FROM ({ROW} WHERE s.id = %(id)s AND s.workspace_id = %(workspace)s) AS mine"""
 
 RUNS = """SELECT r.id, r.external_id, r.started_at, r.finished_at, r.seen_count, r.unlisted_count,
     r.relisted_count, p.name AS partition
@@ -44,11 +47,6 @@ UNLISTED = """SELECT r.id, r.subject, r.predicate, r.value, r.status, a.source_k
 FROM address a JOIN memory_record r ON r.id = a.record_id JOIN partition p ON p.id = a.partition_id
 WHERE a.source_id = %(id)s AND a.workspace_id = %(workspace)s AND a.unlisted_at IS NOT NULL
 ORDER BY a.unlisted_at DESC, a.id LIMIT 50"""
-
-EVENTS = """SELECT e.id, e.at, e.action, e.outcome, e.actor_kind, e.actor, e.role, e.session_id,
-    e.reason, e.request_id, e.count, e.details, e.target_kind, e.target_id, NULL AS position
-FROM event e WHERE e.target_id = %(id)s AND e.workspace_id = %(workspace)s
-ORDER BY e.id DESC LIMIT 20"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +92,9 @@ def list_sources(wanted: SourceFilter, *, cursor: str | None, workspace_id: UUID
 
 
 def load_source(source_id: UUID, *, workspace_id: UUID) -> dict[str, Any] | None:
-    """Return one source; ``None`` for unknown and foreign alike."""
+    """Return one source and how its facts stand; ``None`` for unknown and foreign alike."""
     found = fetch(
-        f"{ROW} WHERE s.id = %(id)s AND s.workspace_id = %(workspace)s",
+        ONE,
         {"id": source_id, "workspace": workspace_id, "most": CAP + 1},
     )
     return found[0] if found else None
@@ -106,18 +104,14 @@ def load_source(source_id: UUID, *, workspace_id: UUID) -> dict[str, Any] | None
 class Details:
     """What a source's page shows below its head."""
 
-    statuses: list[dict[str, Any]]
     runs: list[dict[str, Any]]
     unlisted: list[dict[str, Any]]
-    events: list[dict[str, Any]]
 
 
 def load_details(source_id: UUID, *, workspace_id: UUID) -> Details:
-    """Return how a source's facts stand, its runs, what it no longer emits, what was done to it."""
-    values = {"id": source_id, "workspace": workspace_id, "most": CAP + 1}
+    """Return a source's runs and what it no longer emits."""
+    values = {"id": source_id, "workspace": workspace_id}
     return Details(
-        fetch(STATUSES, values),
         fetch(RUNS, values),
         fetch(UNLISTED, values),
-        fetch(EVENTS, values),
     )
