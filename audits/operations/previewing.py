@@ -34,7 +34,7 @@ from records import events
 from records.access import Access
 from records.domain.ids import uuid7
 from records.events import Happening
-from records.items import Conflict
+from records.items import Conflict, NotFound
 from records.jobs.runs import Run
 from records.queries import Row, cursor
 from records.scope import retried, workspace_scope
@@ -103,6 +103,8 @@ def preview(
     content stays. Refused: the scope names nothing, or more than
     ``TARGETS_LIMIT`` facts.
     """
+    if access.partition is not None:
+        raise NotFound("operation")  # a key of one partition does not reach a workspace's acts
     if kind not in (Kind.EVICT, Kind.ERASE):
         raise refuse("kind", "must be evict or erase", "choice")
     now = now or datetime.now(UTC)

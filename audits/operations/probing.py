@@ -17,7 +17,7 @@ from audits.models import Operation
 from audits.queries.rows import fetch
 from records.access import Access
 from records.embeddings.embed import embedding_text
-from records.items import CONTENT_LIMIT
+from records.items import CONTENT_LIMIT, BadRequest
 from records.retrieve import RecallRequest, probe
 from records.scope import workspace_scope
 
@@ -93,8 +93,8 @@ def residue(operation: Operation, probes: Sequence[Probe], *, access: Access) ->
         )
     gone = {one["record_id"] for one in out}
     asked = [one for one in probes if one.id in gone]
-    by_text = [(one, _ask(one, one.content or one.value, access)) for one in asked]
-    by_likeness = [(one, _ask(one, _likeness(one), access)) for one in asked]
+    by_text = _asked(asked, [one.content or one.value for one in asked], access)
+    by_likeness = _asked(asked, [_likeness(one) for one in asked], access)
     every = {found for _, answer in (*by_text, *by_likeness) for found in answer}
     with workspace_scope(operation.workspace_id):
         wrong = {one["id"] for one in fetch(FOUND, {**values, "found": list(every)})}
@@ -116,12 +116,21 @@ def _likeness(one: Probe) -> str:
     return embedding_text(one.subject, one.predicate, one.value, one.content)
 
 
-def _ask(one: Probe, query: str, access: Access) -> list[UUID]:
-    """Return what recall answers that is this fact, or says the same."""
-    if not query.strip():
-        return []
+def _asked(
+    probes: Sequence[Probe], queries: Sequence[str], access: Access
+) -> list[tuple[Probe, list[UUID]]]:
+    """Return the probes that could be asked, each with what was found of it."""
+    answers = [(one, _ask(one, query, access)) for one, query in zip(probes, queries, strict=True)]
+    return [(one, found) for one, found in answers if found is not None]
+
+
+def _ask(one: Probe, query: str, access: Access) -> list[UUID] | None:
+    """Return what recall answers that is this fact, or says the same; None: it is no question."""
     request = RecallRequest(partition=one.partition, query=query[:CONTENT_LIMIT], top_k=TOP_K)
-    answer = probe(request, access=access)
+    try:
+        answer = probe(request, access=access)
+    except BadRequest:
+        return None  # nothing but invisible characters, say: nobody can ask for it either
     return [
         item.id
         for item in answer.items

@@ -111,8 +111,7 @@ def _run(run: Run, operation_id: UUID) -> None:
     with run.step():
         finish(operation.id, state, found, access=access, now=datetime.now(UTC))
         run.count(operations=1)
-        run.cursor.pop("operation", None)
-        run.cursor.pop("after", None)
+        _forget_place(run)
 
 
 def access_of(operation: Operation) -> Access:
@@ -292,3 +291,10 @@ def _fail(run: Run, operation_id: UUID, error: Exception) -> None:
         operation.error = describe(error)
         operation.save(update_fields=["error"])
         finish(operation.id, State.FAILED, None, access=access_of(operation), now=datetime.now(UTC))
+        _forget_place(run)
+
+
+def _forget_place(run: Run) -> None:
+    """Let the next operation, or this one when it is taken up again, begin at its first target."""
+    run.cursor.pop("operation", None)
+    run.cursor.pop("after", None)

@@ -13,7 +13,7 @@ from audits import operations
 from audits.domain.scope import Scope
 from audits.jobs import OPERATIONS, PREVIEWS
 from audits.models import Operation, OperationTarget
-from audits.operations import acting, running
+from audits.operations import acting, probing, running
 from audits.operations.previewing import KEPT, tidy_previews
 from audits.operations.running import perform_waiting, run_operations
 from records.access import Access
@@ -21,7 +21,7 @@ from records.items import Conflict
 from records.jobs import runs
 from records.jobs.recover import recover_in
 from records.jobs.runs import perform
-from records.models import Event, JobRun
+from records.models import Event, JobRun, Serve
 from records.scope import workspace_scope
 
 from .operating import (
@@ -292,3 +292,13 @@ def _run_id(access: Access) -> UUID:
             workspace_id=access.workspace_id, job="operations"
         )
     return found
+
+
+def test_fact_that_nobody_could_ask_for_is_not_counted_as_probed(access: Access) -> None:
+    poison(access, 1)
+    blank = probing.Probe(UUID(int=1), "ada", "", "", "\u200b", "\u200b")
+    asked = probing.Probe(UUID(int=1), "ada", "Ada", "likes", "poison 0", "Ada likes poison 0")
+    assert probing._ask(blank, blank.content, access) is None
+    assert probing._ask(asked, asked.content, access)
+    with workspace_scope(access.workspace_id):
+        assert not Serve.objects.filter(workspace_id=access.workspace_id).exists()
