@@ -19,7 +19,7 @@ from ninja.openapi.schema import REF_TEMPLATE, OpenAPISchema
 from ninja.operation import Operation
 from pydantic.json_schema import models_json_schema
 
-from audits import api_incidents
+from audits import api_incidents, api_operations
 from records.api import (
     corrections,
     gate,
@@ -97,7 +97,7 @@ api = Api(
     docs_url="/docs",
 )
 RECORDS = (whoami, memories, history, corrections, recall, sources, policies, sessions, gate)
-DOORS = (*RECORDS, api_incidents)
+DOORS = (*RECORDS, api_incidents, api_operations)
 for router in dict.fromkeys(module.router for module in DOORS):
     api.add_router("", router)
 

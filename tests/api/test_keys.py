@@ -44,6 +44,13 @@ DOORS = [
     ("get", "incidents", Scope.RESPOND),
     ("post", "incidents", Scope.RESPOND),
     ("get", "incidents/{id}", Scope.RESPOND),
+    ("post", "operations", Scope.RESPOND),
+    ("get", "operations", Scope.RESPOND),
+    ("get", "operations/{id}", Scope.RESPOND),
+    ("get", "operations/{id}/targets", Scope.RESPOND),
+    ("post", "operations/{id}/submit", Scope.RESPOND),
+    ("post", "operations/{id}/cancel", Scope.RESPOND),
+    ("post", "operations/{id}/undo", Scope.RESPOND),
 ]
 ID = "01980c1e-7f43-7cc0-b2a4-1f4f0c1d2e3f"
 
