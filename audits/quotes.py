@@ -70,6 +70,7 @@ HELD = (
     Held("source", "reasons of suspended sources", ("suspended_reason",)),
     Held("fence", "reasons of fences", ("reason",)),
     Held("import_run", "imports", (), ("options",)),
+    Held("sample_batch", "samples", (), ("scope",)),
 )  # fmt: skip
 
 
@@ -93,6 +94,14 @@ def destroy_quotes(cur: psycopg.Cursor[Row], going: Going, access: Access) -> No
         cur.execute(
             """UPDATE review_decision SET note = '', answer = '{}' WHERE record_id = ANY(%s)""",
             [ids],
+        )
+        cur.execute("UPDATE sample_item SET value = '' WHERE record_id = ANY(%s)", [ids])
+        # Numbers made of words, as search terms are: made anew when the session is looked at again.
+        cur.execute(
+            """UPDATE session_suspicion SET vocabulary = '{}', sentences = '{}', stated = '{}'
+               WHERE workspace_id = %s AND session_id IN (
+                   SELECT session_id FROM claim WHERE record_id = ANY(%s))""",
+            [access.workspace_id, ids],
         )
         changed = _replace(cur, find_quotes(cur, going, access.workspace_id), access.workspace_id)
         if changed:

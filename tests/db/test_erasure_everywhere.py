@@ -27,6 +27,8 @@ from audits.models import (
     Operation,
     ReviewDecision,
     ReviewNote,
+    SampleBatch,
+    SampleItem,
     SavedView,
     SessionNote,
     User,
@@ -207,6 +209,14 @@ def typed(access: Access, ids: list[Any], mark: str, partition: str) -> None:
             id=uuid7(NOW), kind="operation", summary=quoted, reason=quoted, requested_by="ann",
             requested_by_id=user, expires_at=NOW, payload={}, **common,
         )  # fmt: skip
+        batch = SampleBatch.objects.create(
+            id=uuid7(NOW), number=1, weighting="uniform", seed=1, size=1, population=1,
+            scope={"text": named(mark)}, made_by="ann", **common,
+        )  # fmt: skip
+        SampleItem.objects.create(
+            id=uuid7(NOW), batch_id=batch.id, place=1, predicate="employer", chance=1.0,
+            verdict="stale", value=named(mark), answered_by="ann", **about,
+        )  # fmt: skip
         Export.objects.create(
             id=uuid7(NOW), kind="records", file_format="jsonl", exported_by="ann",
             query=f"text={quote(named(mark))}&status=active", manifest={"filter": named(mark)}, **common,
@@ -232,7 +242,7 @@ def test_the_words_are_in_many_places_before_the_erasure(access: Access, mark: s
     for place in (
         "memory_record.value", "claim.evidence", "claim.wording", "address.source_key",
         "idempotency_key.body", "review_note.text", "incident.title", "operation.scope",
-        "saved_view.query", "export.query", "session.suspended_reason",
+        "saved_view.query", "export.query", "sample_item.value", "session.suspended_reason",
     ):  # fmt: skip
         assert place in hits
     assert any(hit.startswith("recall") and hit.endswith(".query") for hit in hits)
