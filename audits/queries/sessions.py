@@ -23,6 +23,7 @@ PAGE = 50
 SAMPLED = 200  # a session's newest facts, of which the list tells predicates and serves
 EXPOSED_CAP = 50_000
 CLAIMS = 50  # a session whose newest so many claims are dropped counts as evicted
+TELLING = 8  # points from which a reason is told in the list
 SORTS = ("suspicion", "recent")
 
 ROW = f"""SELECT s.id, s.external_id AS session, s.synthesised, s.agent, s.extracted_by,
@@ -184,6 +185,7 @@ def _told(row: dict[str, Any]) -> dict[str, Any]:
         row[name] = sketch.estimate(sample)
         row[f"is_{name}_exact"] = sketch.is_exact(sample)
     row["reasons"] = row["reasons"] or []
+    row["told"] = [one for one in row["reasons"] if one["points"] >= TELLING][:2]
     row["direction"] = next(
         (one["value"] for one in row["reasons"] if one["id"] == "direction"), None
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
@@ -107,7 +107,7 @@ def contain(how: Containment) -> Callable[..., HttpResponse]:
             return show_form(request, "sources/contain", context, status=409)
         return finish(request, how.done, url(request, "source", source_id))
 
-    return view
+    return cast(Callable[..., HttpResponse], view)
 
 
 def _load(request: ConsoleRequest, source_id: UUID) -> dict[str, Any]:

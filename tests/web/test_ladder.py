@@ -21,6 +21,7 @@ from audits.access import actor_of
 from audits.domain.roles import Permission, Role, may
 from audits.domain.scope import Scope
 from records.access import Access
+from records.domain.canonical import source_id
 from records.models import Event
 from records.scope import workspace_scope
 
@@ -85,6 +86,7 @@ def path_of(pattern: URLPattern, place: dict[str, Any]) -> str:
     values = {
         "record_id": place["record_id"],
         "session_id": place["session_id"],
+        "source_id": source_id(place["access"].workspace_id, "conversation"),
         "event_id": place["event_id"],
         "position": 1,
         "operation_id": place["operation_id"],

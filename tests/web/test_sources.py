@@ -178,4 +178,4 @@ def test_overdue_source_says_so(responder: Person) -> None:
         )
     page = words(responder.get(f"sources/{source_of(responder)}"))
     assert "Expected every 6 h" in page
-    assert "Overdue since" in page
+    assert "Overdue for" in page
