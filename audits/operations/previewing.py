@@ -153,6 +153,7 @@ def preview_undo(
         operation = Operation(
             kind=Kind.RESTORE,
             title=f"Undo: {undone.title}"[:500],
+            scope=undone.scope,  # what it was about; its targets are what the first one changed
             options={"shared": str(Shared.DROP)},
             incident_id=undone.incident_id,
             undoes=undone.id,
@@ -291,10 +292,12 @@ def happening(action: str, operation: Operation, **details: Any) -> Happening:
         about["incident"] = str(operation.incident_id)
     if operation.undoes is not None:
         about["undoes"] = str(operation.undoes)
+    sessions = operation.scope.get("session_ids", [])
     return Happening(
         action,
         "operation",
         target_id=operation.id,
+        session_id=UUID(sessions[0]) if len(sessions) == 1 else None,
         reason=operation.reason,
         count=operation.total,
         details={**about, "digest": operation.digest, "groups": operation.groups, **details},

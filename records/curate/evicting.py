@@ -28,6 +28,7 @@ from records.curate.acting import (
 from records.curate.fencing import fence
 from records.curate.placing import restore_predecessors, with_predecessors
 from records.domain.facts import Shared, Status
+from records.events import Happening
 from records.queries import Row
 from records.scope import retried
 
@@ -46,6 +47,10 @@ class Provenance:
 
     claims: Mapping[UUID, Sequence[ClaimKey]]
     is_by_source: bool = False
+
+    def session_of(self, record_id: UUID) -> UUID | None:
+        """Return the session whose claim on a record is dropped, the first of several."""
+        return next((session for session, _ in self.claims.get(record_id, ())), None)
 
     def fences(self, record_id: UUID) -> list[tuple[UUID | None, UUID | None]]:
         """Return whom the record's fences keep out: (session, source); both None is everyone."""
@@ -102,6 +107,11 @@ def evict(
         gone = {h.id for h in going}
         kept = [h for h in targets if h.id in dropped and h.id not in gone]
         details: dict[str, Any] = {"operation": str(operation_id)} if operation_id else {}
+
+        def told(action: str, held: Held) -> Happening:
+            mine = provenance.session_of(held.id) if provenance else None
+            return moved(action, held, reason, session_id=session_id or mine, **details)
+
         if going:
             acted.changed = [h.id for h in going]
             # What it was held for is kept, so that it can be held for that again.
@@ -111,10 +121,7 @@ def evict(
             fence(cur, _fences(going, provenance, session_id, source_id), access, now, reason)
             events.append(
                 [
-                    *(
-                        moved("record.evicted", h, reason, session_id=session_id, **details)
-                        for h in going
-                    ),
+                    *(told("record.evicted", h) for h in going),
                     *restorations(restored, "what displaced it was evicted", **details),
                 ],
                 access=access,
@@ -122,10 +129,7 @@ def evict(
         # What goes is out of every answer: its counts matter again when it comes back, and each
         # rewriting of a row costs all its indexes.
         store.refresh_tallies(cur, sorted(h.id for h in kept), lower=True)
-        events.append(
-            [moved("claim.dropped", h, reason, session_id=session_id, **details) for h in kept],
-            access=access,
-        )
+        events.append([told("claim.dropped", h) for h in kept], access=access)
         return acted
 
 

@@ -108,8 +108,8 @@ def test_undo_brings_back_everything(access: Access) -> None:
 def test_fact_that_others_assert_too_is_treated_as_chosen(
     access: Access, shared: Shared, status: str, outcome: str, claim: str
 ) -> None:
-    (fine,) = poison(access, 1)
-    put(access, fact(predicate="likes", value="poison 0", session="good"))
+    (fine,) = poison(access, 1, "good")
+    put(access, fact(predicate="likes", value="poison 0", session="bad"))
     own = put(access, fact(predicate="likes", value="own", session="bad")).id
     done = evict(access, Scope(session_ids=(session(access, "bad"),)), shared=shared)
     assert done.state == "done"
@@ -118,8 +118,11 @@ def test_fact_that_others_assert_too_is_treated_as_chosen(
     with workspace_scope(access.workspace_id):
         bad = Claim.objects.get(record_id=fine, session_id=session(access, "bad"))
         good = Claim.objects.get(record_id=fine, session_id=session(access, "good"))
-    assert (bad.state, good.state) == (claim, "live")
+        assert (bad.state, good.state) == (claim, "live")
+        told = Event.objects.filter(details__operation=str(done.id))
+        assert {one.session_id for one in told} == {session(access, "bad")}
     back = undo(access, done)
+    assert back.scope == done.scope
     assert statuses(access, [fine, own]) == ["active", "active"]
     assert back.restored_claims == (1 if shared is Shared.DROP else 0)
     with workspace_scope(access.workspace_id):
