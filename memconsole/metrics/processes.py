@@ -66,12 +66,6 @@ def fold(folder: Path, kind: str) -> int:
     return len(gone)
 
 
-def clear(folder: Path) -> None:
-    """Begin anew: when everything starts at once, nothing counted before is running."""
-    for path in folder.glob("*.db"):
-        path.unlink(missing_ok=True)
-
-
 def _read(path: Path) -> Iterator[tuple[str, float, float, int]]:
     yield from MmapedDict.read_all_values_from_file(str(path))  # type: ignore[no-untyped-call]
 
