@@ -23,6 +23,7 @@ from records.models import Event, Workspace
 from records.scope import workspace_scope
 
 from .operating import actions, again, make_person, poison, preview, run, session, statuses
+from .test_operations_races import together
 from .test_write import fact, put
 
 
@@ -349,3 +350,23 @@ def test_small_operation_needs_nobody(access: Access) -> None:
     one = put(access, fact(value="Evil", session="bad"))
     done = run(access, preview(access, Scope(record_ids=(one.id,))))  # type: ignore[arg-type]
     assert (done.state, done.approval_id) == ("done", None)
+
+
+def test_two_approvers_at_once_give_one_answer(access: Access) -> None:
+    waiting, _, _, ids = wait(access)
+    people_here = [make_person(access, Role.APPROVER) for _ in range(3)]
+    answers: list[str] = []
+
+    def attempt(number: int) -> None:
+        user, theirs = people_here[number]
+        try:
+            answers.append(decide(waiting, user.id, theirs).state)
+        except Conflict:
+            answers.append("conflict")
+
+    numbers = iter(range(3))
+    together(lambda: attempt(next(numbers)), 3)
+    assert sorted(answers) == ["approved", "conflict", "conflict"]
+    perform_waiting(access.workspace_id)
+    assert statuses(access, ids) == ["evicted"] * 3
+    assert told(access, waiting.approval_id).count("approval.granted") == 1

@@ -9,10 +9,10 @@ import pytest
 
 from audits import operations
 from audits.domain.scope import Scope, Shared
-from audits.operations import Refused
-from records import curate
+from audits.operations import Refused, receipts
+from records import curate, holds
 from records.access import Access
-from records.items import Conflict, NotFound
+from records.items import BadRequest, Conflict, NotFound
 from records.models import Claim, Event, Fence, MemoryRecord
 from records.scope import workspace_scope
 
@@ -282,3 +282,60 @@ def test_stranger_finds_neither_preview_nor_operation(access: Access, stranger: 
         )
         rows = operations.list_targets(done.id, cursor=None, workspace_id=access.workspace_id)
     assert (list(page.items), list(rows.items)) == ([], [])
+
+
+def test_fact_on_legal_hold_is_left_unless_holds_are_included(access: Access) -> None:
+    held, free = poison(access, 2)
+    holds.place("record", held, "court", access=access)
+    scope = Scope(session_ids=(session(access, "bad"),))
+    shown = preview(access, scope)
+    assert groups(shown) == {"evict": 1, "hold": 1}
+    done = run(access, shown)
+    assert (done.changed, statuses(access, [held, free])) == (1, ["active", "evicted"])
+    wider = preview(access, scope, with_held=True)
+    assert groups(wider) == {"gone": 1, "hold": 1}
+    assert run(access, wider).changed == 1
+    assert statuses(access, [held, free]) == ["evicted", "evicted"]
+    undo(access, wider)
+    assert statuses(access, [held]) == ["active"]
+
+
+def test_fences_of_a_large_operation_are_told_from_its_receipt(
+    access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poison(access, 3)
+    done = evict(access, Scope(session_ids=(session(access, "bad"),)))
+    put(access, fact(predicate="likes", value="poison 1", session="bad"), datetime.now(UTC))
+    with workspace_scope(access.workspace_id):
+        live = operations.fences_of(done)
+        monkeypatch.setattr(receipts, "COUNTED_LIVE", 0)
+        assert operations.fences_of(done) == live
+        assert (live["standing"], live["attempts"]) == (3, 1)
+    undo(access, done)
+    with workspace_scope(access.workspace_id):
+        assert operations.fences_of(done)["standing"] == 0
+
+
+def test_operations_are_listed_newest_first_a_page_at_a_time(access: Access) -> None:
+    made = []
+    for number in range(3):
+        one = put(access, fact(predicate="owns", value=f"thing {number}", session="bad"))
+        assert one.id is not None
+        made.append(evict(access, Scope(record_ids=(one.id,))).id)
+    with workspace_scope(access.workspace_id):
+        seen, cursor = [], None
+        for _ in range(3):
+            page = operations.list_operations(
+                operations.OperationFilter(),
+                cursor=cursor,
+                workspace_id=access.workspace_id,
+                limit=1,
+            )
+            seen += [row["id"] for row in page.items]
+            cursor = page.next_cursor
+        assert seen == made[::-1]
+        assert cursor is None
+        with pytest.raises(BadRequest):
+            operations.list_operations(
+                operations.OperationFilter(), cursor="x", workspace_id=access.workspace_id
+            )
