@@ -56,8 +56,8 @@ class FindForm(forms.Form):
     by = forms.ChoiceField(
         label="Look for",
         choices=(
-            ("partition", "a user (a whole partition)"),
-            ("subject", "a subject inside partitions"),
+            ("partition", "a user (partition)"),
+            ("subject", "a subject"),
         ),
         initial="partition",
     )

@@ -218,9 +218,9 @@ def list_requests(*, state: str | None, cursor: str | None, workspace_id: UUID) 
     """Return a page of requests, the newest first. BadRequest: not a cursor of this list."""
     key = list_key("console.subjects", workspace_id, state)
     place = open_cursor(cursor, key=key)
-    where = ["s.state <> 'preview'"]
+    where = ["true"]
     if state == "open":
-        where.append("s.state IN ('waiting', 'running')")
+        where.append("s.state IN ('preview', 'waiting', 'running')")
     elif state:
         where.append("s.state = %(state)s")
     if place is not None:

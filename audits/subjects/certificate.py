@@ -161,7 +161,9 @@ def _beside(request: SubjectRequest, operation: Operation) -> dict[str, int]:
     found = {titles[row["kind"]]: int(row["count"]) for row in rows if row["kind"] in titles}
     names = request.counts.get("names", {})
     return found | {
-        k: v for k, v in names.items() if k in ("sessions", "partition", "API keys revoked")
+        k: v
+        for k, v in names.items()
+        if k in ("names of sessions", "name of the partition", "API keys revoked")
     }
 
 

@@ -125,7 +125,7 @@ def _destroy_names(
 PARTITION_NAMES = {
     "notes on sessions": f"""UPDATE session_note SET text = '{MARK}'
         WHERE partition_id = %(partition)s AND workspace_id = %(workspace)s AND text <> '{MARK}'""",
-    "sessions": """UPDATE session SET external_id = 'erased:' || id, agent = '', extracted_by = '',
+    "names of sessions": """UPDATE session SET external_id = 'erased:' || id, agent = '', extracted_by = '',
             suspended_reason = CASE WHEN suspended_at IS NULL THEN NULL ELSE '' END
         WHERE partition_id = %(partition)s AND workspace_id = %(workspace)s
           AND external_id <> 'erased:' || id""",
@@ -135,7 +135,7 @@ PARTITION_NAMES = {
             revoked_at = coalesce(k.revoked_at, now()), revoked_by = coalesce(k.revoked_by, 'erasure')
         FROM partition p WHERE p.id = %(partition)s AND k.workspace_id = %(workspace)s
           AND k.partition_name = p.name""",
-    "partition": """UPDATE partition SET name = 'erased:' || id WHERE id = %(partition)s
+    "name of the partition": """UPDATE partition SET name = 'erased:' || id WHERE id = %(partition)s
         AND workspace_id = %(workspace)s AND name <> 'erased:' || id""",
 }
 
