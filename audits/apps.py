@@ -11,7 +11,10 @@ class AuditsConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what has to happen when a fact is erased, or a second person agrees."""
-        from audits import operations  # noqa: F401 - registers itself with the approvals
+        from audits import (  # noqa: F401 - they register themselves with the approvals
+            hold_release,
+            operations,
+        )
         from audits.notices.raising import on_events
         from audits.quotes import destroy_quotes
         from records.erasing import on_erasing

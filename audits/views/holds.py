@@ -106,9 +106,13 @@ def release_hold(request: ConsoleRequest, hold_id: UUID) -> HttpResponse:
         return show_form(request, "legal_holds/release", context, status=409)
     if not form.is_valid():
         return show_form(request, "legal_holds/release", context, status=422)
-    hold_release.ask(
-        hold, form.cleaned_data["reason"], access=request.access, user_id=request.user.id
-    )
+    try:
+        hold_release.ask(
+            hold, form.cleaned_data["reason"], access=request.access, user_id=request.user.id
+        )
+    except Conflict as error:
+        context["conflict"] = f"Nothing changed: {error}."
+        return show_form(request, "legal_holds/release", context, status=409)
     return finish(
         request,
         "Asked for: the hold stands until a second person agrees.",
