@@ -15,9 +15,11 @@ from audits.domain.roles import Role
 from audits.jobs import SUSPICION
 from records.domain.canonical import session_id as session_id_of
 from records.domain.canonical import source_id as source_id_of
+from records.items import WriteItem
 from records.jobs.runs import perform
 from records.retrieve.recall import recall
 from records.retrieve.request import RecallRequest
+from records.write import write_facts
 from tests.web.conftest import Person, make_person, put
 
 from .conftest import NARROW, WIDE, Window, Windows
@@ -72,10 +74,6 @@ def rows(page: Page) -> list[str]:
     return page.locator("[data-row] [data-row-link]").evaluate_all(
         "all => all.map(one => one.getAttribute('href'))"
     )
-
-
-def focused(page: Page) -> str:
-    return str(page.evaluate("document.activeElement.getAttribute('href')"))
 
 
 def test_suspending_the_oddest_takes_two_presses_and_holds_for_the_next_recall(
@@ -134,24 +132,32 @@ def test_ticked_sessions_are_what_a_preview_begins_with(window: Window) -> None:
 
 
 def test_copied_url_shows_the_same_list_and_back_returns_to_the_row(
-    window: Window, windows: Windows, monkeypatch: pytest.MonkeyPatch
+    window: Window, windows: Windows
 ) -> None:
-    monkeypatch.setattr("audits.queries.sessions.PAGE", 4)
+    many = [
+        WriteItem(
+            partition="crowd", subject="Ann", predicate="owns", value=f"cup {n}", session=f"c{n:03}"
+        )
+        for n in range(70)
+    ]
+    write_facts(many, access=window.person.access)
     page = window.open("sessions?sort=recent&origin=talk")
     page.get_by_role("link", name="Next page").click()
     page.wait_for_url(re.compile("after="))
     window.settle()
     shown = rows(page)
-    assert len(shown) == 4
+    assert len(shown) > 20
     other = windows(window.person).page
     other.goto(page.url)
     assert rows(other) == shown
     expect(other.locator("#f-origin")).to_have_value("talk")
-    page.locator("[data-row] [data-row-link]").nth(2).click()
+    link = page.locator("[data-row] [data-row-link]").nth(17)
+    link.click()
     page.wait_for_url(re.compile(r"/sessions/[0-9a-f-]+$"))
     page.go_back()
     page.wait_for_url(re.compile("after="))
-    expect(page.locator("[data-row] [data-row-link]").nth(2)).to_be_focused()
+    expect(page.locator("[data-row] [data-row-link]").nth(17)).to_be_focused()
+    expect(page.locator("[data-row] [data-row-link]").nth(17)).to_be_in_viewport()
     assert rows(page) == shown
 
 
