@@ -2,8 +2,8 @@
 
     .venv/bin/python -m bench.trail_page [--events N]
 
-Ratios within one run: medians of the server's whole answer, without a network. Also what the
-page's indexes cost whoever appends events.
+Ratios within one run: the quickest of the server's whole answers, which alternate with those of
+the empty view; the rest is the machine's noise. Also what the page's indexes cost whoever appends.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from statistics import median
+from functools import partial
 from time import perf_counter
 from typing import Any
-from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db import connections
@@ -34,6 +33,9 @@ from records.workspaces import make_workspace
 MILLION = 1_000_000
 RUNS = 15
 LIMIT = 2.0  # times an empty view
+# No index knows these: a page looks through 10,000 events, whatever the trail's size.
+SEARCHES = ("no such role", "words")
+SEARCH_LIMIT = 5.0
 # As a store looks after a year: agents' writes, people's decisions, refusals, a few operations.
 FILL = """INSERT INTO event (workspace_id, partition_id, at, actor_kind, actor, role, action, outcome,
     target_kind, target_id, session_id, reason, request_id, count, details)
@@ -89,12 +91,12 @@ def _run(count: int) -> int:
         "no such role": "role=none",
         "words": "text=needle",
     }
-    base = median(_times(clients["empty"], "empty", "", {}))
-    print(f"empty view: {base * 1000:.1f} ms")
     met = []
     for name, query in queries.items():
-        ratio = median(_times(clients["full"], "full", query, {})) / base
-        met.append((f"times an empty view: {name}", ratio, "<=", LIMIT))
+        empty_view, view = _times(clients, query)
+        limit = SEARCH_LIMIT if name in SEARCHES else LIMIT
+        print(f"{name:>18}: {view * 1000:6.1f} ms, an empty view {empty_view * 1000:6.1f} ms")
+        met.append((f"times an empty view: {name}", view / empty_view, "<=", limit))
     with workspace_scope(full.workspace_id):
         seconds = timed(
             lambda: auditing.draw_sample(
@@ -161,11 +163,17 @@ def _deep(client: Client, count: int) -> str:
     return (found.group(1) or found.group(2)).replace("&amp;", "&")
 
 
-def _times(client: Client, workspace: str, query: str, more: dict[str, str]) -> list[float]:
-    url = f"/w/{workspace}/trail?{query}{urlencode(more)}"
-    if client.get(url).status_code != 200:
-        raise RuntimeError(url)
-    return [timed(lambda: client.get(url)) for _ in range(RUNS)]
+def _times(clients: dict[str, Client], query: str) -> tuple[float, float]:
+    """Return the quickest of some alternating requests: of an empty view, and of this one."""
+    urls = {"empty": "/w/empty/trail", "full": f"/w/full/trail?{query}"}
+    taken: dict[str, list[float]] = {name: [] for name in urls}
+    for name, url in urls.items():
+        if clients[name].get(url).status_code != 200:
+            raise RuntimeError(url)
+    for _ in range(RUNS):
+        for name, url in urls.items():
+            taken[name].append(timed(partial(clients[name].get, url)))
+    return min(taken["empty"]), min(taken["full"])
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from audits.views.pages import is_partial, reading, show, url
 from audits.views.records import BAD_CURSOR
 from records.items import BadRequest
 
+NOBODY = UUID(int=0)  # stands in a link until the id is known
 # What an event is about -> the page that shows one of them, and how it is named there.
 PAGE_OF = {
     "record": "record",
@@ -69,7 +70,8 @@ def list_events(request: ConsoleRequest) -> HttpResponse:
     asked = read_filters(request.GET, access=request.access)
     with reading(request):
         found = _load(request, asked)
-    rows = [_drawn(request, asked, row) for row in found.page.items]
+    drawing = Drawing(request, asked)
+    rows = [drawing.of(row) for row in found.page.items]
     actions = {row["action"] for row in rows}
     families = {f"{one.split('.', 1)[0]}.*" for one in actions if "." in one}
     context = {
@@ -110,7 +112,7 @@ def show_event(request: ConsoleRequest, event_id: int) -> HttpResponse:
         near = queries.load_neighbours(position, workspace_id=request.here.id) if position else []
     asked = AskedTrail(queries.TrailFilter())
     context = {
-        "event": _drawn(request, asked, event),
+        "event": Drawing(request, asked).of(event),
         "columns": [
             (name, str(event[COLUMN_OF.get(name, name)]))
             for name in (*FILTERED, "actor_kind", "partition")
@@ -214,22 +216,40 @@ def _load(request: ConsoleRequest, asked: AskedTrail) -> queries.TrailPage:
         return queries.list_trail(asked.wanted, cursor=None, workspace_id=request.here.id)
 
 
-def _drawn(request: ConsoleRequest, asked: AskedTrail, row: dict[str, Any]) -> dict[str, Any]:
-    """Add the links of a row: to what it is about, and to the lists its cells filter to."""
-    links = {}
-    for name in FILTERED:
-        value = row[COLUMN_OF.get(name, name)]
-        if not value:
-            continue
-        links[name] = f"?{_base(asked, name)}{name}={quote(str(value))}"
-        if name == "actor":
-            links[name] += f"&actor_kind={row['actor_kind']}"
-    return {
-        **row,
-        "only": links,
-        "url": url(request, "trail-event", row["id"]),
-        "target_url": target_url(request, row["target_kind"], row["target_id"]),
-    }
+class Drawing:
+    """Adds the links of rows: to what they are about, and to the lists their cells filter to.
+
+    Each kind of link is made once and then only filled in: a page has hundreds.
+    """
+
+    def __init__(self, request: ConsoleRequest, asked: AskedTrail) -> None:
+        self.request = request
+        self.events = url(request, "trail-event", 0)[:-1]
+        self.bases = {name: f"?{_base(asked, name)}{name}=" for name in FILTERED}
+        self.targets: dict[str, str] = {}
+
+    def of(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return a row with its links."""
+        links = {}
+        for name in FILTERED:
+            value = row[COLUMN_OF.get(name, name)]
+            if value:
+                links[name] = self.bases[name] + quote(str(value), safe="")
+        if "actor" in links:
+            links["actor"] += f"&actor_kind={row['actor_kind']}"
+        return {
+            **row,
+            "only": links,
+            "url": f"{self.events}{row['id']}",
+            "target_url": self._target(row["target_kind"], row["target_id"]),
+        }
+
+    def _target(self, kind: str, target_id: UUID | None) -> str:
+        if kind in PAGE_OF and target_id is None:
+            return ""
+        if kind not in self.targets:
+            self.targets[kind] = target_url(self.request, kind, NOBODY)
+        return self.targets[kind].replace(str(NOBODY), str(target_id))
 
 
 def _base(asked: AskedTrail, name: str) -> str:
