@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
@@ -22,6 +24,7 @@ from records import queries
 from records.access import Access
 from records.domain.ids import uuid7
 from records.events import Happening
+from records.scope import workspace_scope
 
 RULES = """SELECT r.id, r.channel_id, r.kind, r.threshold, r.quiet_minutes
 FROM notice_rule r JOIN notice_channel c ON c.id = r.channel_id
@@ -91,8 +94,20 @@ def on_events(happenings: Sequence[Happening], access: Access) -> None:
         for one in happenings
         if one.action in BY_EVENT and one.outcome != "denied"
     ]
-    if signals:
+    if not signals:
+        return
+    with queries.cursor() as cursor:
+        sees_all = cursor.execute("SELECT memconsole_whole_workspace()").fetchone()
+    if sees_all is not None and sees_all[0]:
         raise_all(signals, workspace_id=access.workspace_id, now=timezone.now())
+    else:
+        # A key of one partition does not see the rules, and must not.
+        transaction.on_commit(partial(_raise_afterwards, signals, access.workspace_id), robust=True)
+
+
+def _raise_afterwards(signals: Sequence[Signal], workspace_id: UUID) -> None:
+    with workspace_scope(workspace_id):
+        raise_all(signals, workspace_id=workspace_id, now=timezone.now())
 
 
 def raise_all(signals: Iterable[Signal], *, workspace_id: UUID, now: datetime) -> int:

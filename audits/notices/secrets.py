@@ -22,7 +22,7 @@ class SealedError(Exception):
 
 
 def seal(values: dict[str, str]) -> bytes:
-    """Return the values encrypted."""
+    """Return the values encrypted, to be kept in the database."""
     return _fernet().encrypt(json.dumps(values).encode())
 
 

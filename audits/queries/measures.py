@@ -20,7 +20,7 @@ from records.domain.risk import Risk
 
 CAP = 100_000
 UNSEALED_CAP = 10_000
-WINDOW = 20_000  # live facts compared with each other in one run: a part of a pass over all
+WINDOW = 5_000  # live facts compared with each other in one run: a part of a pass over all
 RULES_CAP = 200  # rules with a number of their own; the rest are added up
 
 COUNTS = """SELECT

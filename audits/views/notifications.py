@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from audits.access import ConsoleRequest, require
-from audits.domain.notices import ABOUT, Channel, Kind, describe
+from audits.domain.notices import ABOUT, Channel, Kind, describe, page_of
 from audits.domain.roles import Permission
 from audits.forms.acts import ReasonForm
 from audits.forms.notices import CHANNELS, ChannelForm, RuleForm
@@ -94,6 +94,8 @@ def show_delivery(request: ConsoleRequest, notice_id: UUID) -> HttpResponse:
     context = {
         "notice": found,
         "words": words,
+        "target_url": url(request, "overview")
+        + page_of(Kind(found["kind"]), found["target_kind"], found["target"]),
         "attempts": attempts,
         "may_retry": found["state"] == "failed" and _may_manage(request),
     }

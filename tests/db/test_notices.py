@@ -8,6 +8,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -171,6 +172,13 @@ def test_other_events_denied_ones_and_other_workspaces_raise_nothing(
         )
     assert notices(access) == []
     assert notices(stranger) == []
+
+
+def test_what_a_key_of_one_partition_does_is_told_as_well(access: Access, place: Place) -> None:
+    rule(access, hook(access, place)[0])
+    session_id = make_session(access, "alice", "s1")
+    curate.suspend("session", session_id, "odd", access=replace(access, partition="alice"))
+    assert [row[1] for row in notices(access)] == [str(session_id)]
 
 
 def test_a_webhook_gets_a_signed_notice_with_ids_counts_and_a_link_alone(

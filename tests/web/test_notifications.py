@@ -148,6 +148,7 @@ def test_a_notice_that_was_given_up_is_listed_with_why_and_goes_again(admin: Per
     notice_id = failed(admin.access, channel(admin))
     for path in ("notifications/sent", f"notifications/sent/{notice_id}"):
         assert "given up" in words(admin.get(path))
+    assert f'href="{admin.url("jobs")}"' in text(admin.get(f"notifications/sent/{notice_id}"))
     assert "answered 500" in words(admin.get("notifications/sent", state="failed"))
     assert "No notice is in this state" in words(admin.get("notifications/sent", state="sent"))
     answer = admin.client.post(admin.url(f"notifications/sent/{notice_id}/retry"), follow=True)
