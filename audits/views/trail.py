@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import UTC
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
@@ -239,6 +240,7 @@ class Drawing:
             links["actor"] += f"&actor_kind={row['actor_kind']}"
         return {
             **row,
+            "at_text": f"{row['at'].astimezone(UTC):%Y-%m-%d %H:%M:%S}",
             "only": links,
             "url": f"{self.events}{row['id']}",
             "target_url": self._target(row["target_kind"], row["target_id"]),
