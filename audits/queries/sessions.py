@@ -186,9 +186,7 @@ def _told(row: dict[str, Any]) -> dict[str, Any]:
         row[f"is_{name}_exact"] = sketch.is_exact(sample)
     row["reasons"] = row["reasons"] or []
     row["told"] = [one for one in row["reasons"] if one["points"] >= TELLING][:2]
-    row["direction"] = next(
-        (one["value"] for one in row["reasons"] if one["id"] == "direction"), None
-    )
+    row["direction"] = next((one["value"] for one in row["told"] if one["id"] == "direction"), None)
     return row
 
 
