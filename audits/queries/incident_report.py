@@ -13,13 +13,17 @@ from audits.queries.radius_sets import Facts, bound, way
 from audits.queries.rows import fetch
 
 FACTS = """{way},
-counted AS (SELECT record_id, count(*) AS serves, max(at) AS last_at FROM served0 GROUP BY 1)
+top AS MATERIALIZED (SELECT record_id, count(*) AS serves FROM served0 GROUP BY 1
+    ORDER BY 2 DESC, 1 LIMIT %(listed)s),
+rest AS MATERIALIZED (SELECT f.id, 0::bigint FROM facts f
+    WHERE f.id NOT IN (SELECT record_id FROM served0) LIMIT %(listed)s),
+page AS MATERIALIZED (SELECT * FROM top UNION ALL SELECT * FROM rest
+    ORDER BY 2 DESC, 1 LIMIT %(listed)s)
 SELECT m.id, m.subject, m.predicate, m.value, m.status, s.external_id AS session,
-    p.name AS partition, coalesce(c.serves, 0) AS serves
-FROM facts f JOIN memory_record m ON m.id = f.id
+    p.name AS partition, page.serves
+FROM page JOIN memory_record m ON m.id = page.record_id
 JOIN session s ON s.id = m.session_id JOIN partition p ON p.id = m.partition_id
-LEFT JOIN counted c ON c.record_id = f.id
-ORDER BY coalesce(c.serves, 0) DESC, m.id LIMIT %(listed)s"""
+ORDER BY page.serves DESC, m.id"""
 
 EVIDENCE = f"""WITH {TARGETS},
 named AS (SELECT e.id, s.position FROM targets t

@@ -45,23 +45,27 @@ fact AS MATERIALIZED (
         SELECT p.target_id FROM part p WHERE p.incident_id = i.id AND p.kind = 'record'
         LIMIT i.most) f
     JOIN memory_record r ON r.id = f.record_id AND r.workspace_id = %(workspace)s),
-same AS (
-    SELECT o.incident_id, count(DISTINCT o.fingerprint) AS facts
-    FROM fact o JOIN fact m ON m.incident_id = %(incident)s AND m.fingerprint = o.fingerprint
-    WHERE o.incident_id <> %(incident)s GROUP BY 1),
+mine AS MATERIALIZED (
+    SELECT fingerprint, findings FROM fact WHERE incident_id = %(incident)s),
 rule AS MATERIALIZED (
     SELECT DISTINCT f.incident_id, one->>'rule' AS rule
-    FROM fact f CROSS JOIN LATERAL jsonb_array_elements(f.findings) one),
+    FROM fact f CROSS JOIN LATERAL jsonb_array_elements(f.findings) one
+    WHERE one->>'rule' IS NOT NULL),
+-- A filter over a list, which is hashed, and no join: the planner cannot know how many there are.
+same AS (
+    SELECT incident_id, count(DISTINCT fingerprint)
+        FILTER (WHERE fingerprint IN (SELECT fingerprint FROM mine)) AS facts
+    FROM fact WHERE incident_id <> %(incident)s GROUP BY 1),
 ruled AS (
-    SELECT o.incident_id, array_agg(DISTINCT o.rule ORDER BY o.rule) AS rules
-    FROM rule o JOIN rule m ON m.incident_id = %(incident)s AND m.rule = o.rule
-    WHERE o.incident_id <> %(incident)s AND o.rule IS NOT NULL GROUP BY 1)
+    SELECT incident_id, array_agg(rule ORDER BY rule) FILTER (WHERE rule IN (
+        SELECT m.rule FROM rule m WHERE m.incident_id = %(incident)s)) AS rules
+    FROM rule WHERE incident_id <> %(incident)s GROUP BY 1)
 SELECT o.*, coalesce(h.sessions, 0) AS sessions, coalesce(h.sources, 0) AS sources,
     coalesce(h.others, 0) AS others, coalesce(a.facts, 0) AS facts,
     coalesce(u.rules, '{}') AS rules
 FROM others o LEFT JOIN shared h ON h.incident_id = o.id LEFT JOIN same a ON a.incident_id = o.id
 LEFT JOIN ruled u ON u.incident_id = o.id
-WHERE h.incident_id IS NOT NULL OR a.incident_id IS NOT NULL OR u.incident_id IS NOT NULL
+WHERE h.incident_id IS NOT NULL OR a.facts > 0 OR cardinality(u.rules) > 0
 ORDER BY coalesce(h.sessions, 0) + coalesce(h.sources, 0) + coalesce(h.others, 0) DESC,
     coalesce(a.facts, 0) DESC, o.number DESC LIMIT 10"""
 

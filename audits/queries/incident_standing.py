@@ -20,6 +20,7 @@ from audits.queries.rows import fetch
 from records.domain.terms import query_terms
 
 CAP = 50_000
+LOOKED = 5_000  # served facts whose other sayers are looked for
 
 PARTS = """SELECT i.id, i.kind, i.target_id, i.text, i.added_by, i.added_at,
     coalesce(s.external_id, so.name, p.name, m.subject) AS name,
@@ -66,40 +67,53 @@ TEXT = """UNION ALL
     SELECT %(part{place})s::uuid, found, true
     FROM memconsole_search(%(terms{place})s, NULL, %(most)s) found"""
 
-STOOD = """stood AS MATERIALIZED (
-    SELECT n.record_id, r.session_id,
-        r.status = 'active' AND n.asserted AS is_live,
+# How each of them stands. Looked up one by one and never joined: the planner cannot know how
+# many facts a scope names, and a nested loop over fifty thousand of them does not end.
+STOOD = """no_session AS MATERIALIZED (
+    SELECT coalesce(array_agg(id), '{{}}') AS ids FROM session
+    WHERE workspace_id = %(workspace)s AND suspended_at IS NOT NULL),
+no_source AS MATERIALIZED (
+    SELECT coalesce(array_agg(id), '{{}}') AS ids FROM source
+    WHERE workspace_id = %(workspace)s AND suspended_at IS NOT NULL),
+stood AS MATERIALIZED (
+    SELECT n.part, n.record_id, r.status = 'active' AND n.asserted AS is_live,
         r.status = 'quarantined' AND n.asserted AS is_held,
-        CASE WHEN r.status = 'active' AND n.asserted THEN
-            EXISTS (SELECT 1 FROM claim c JOIN session s ON s.id = c.session_id
-                        JOIN source o ON o.id = c.source_id
-                    WHERE c.record_id = r.id AND c.state = 'live'
-                      AND s.suspended_at IS NULL AND o.suspended_at IS NULL)
-            OR NOT EXISTS (SELECT 1 FROM claim c WHERE c.record_id = r.id AND c.state = 'live')
-            ELSE false END AS is_served
-    FROM (SELECT record_id, bool_or(asserted) AS asserted FROM named GROUP BY 1) n
-    JOIN memory_record r ON r.id = n.record_id AND r.workspace_id = %(workspace)s)"""
+        CASE WHEN r.status = 'active' AND n.asserted THEN coalesce(l.is_free, true)
+             ELSE false END AS is_served
+    FROM named n CROSS JOIN LATERAL (
+        SELECT one.status FROM memory_record one WHERE one.id = n.record_id
+            AND one.workspace_id = %(workspace)s OFFSET 0) r
+    CROSS JOIN LATERAL (
+        SELECT bool_or(c.session_id <> ALL (d.ids) AND c.source_id <> ALL (e.ids)) AS is_free
+        FROM claim c, no_session d, no_source e
+        WHERE c.record_id = n.record_id AND c.state = 'live' OFFSET 0) l)"""
 
 STANDING = f"""WITH {NAMED}, {STOOD}
-SELECT n.part, count(*) AS facts, count(*) FILTER (WHERE s.is_served AND n.asserted) AS served,
-    count(*) FILTER (WHERE s.is_live AND NOT s.is_served AND n.asserted) AS withheld,
-    count(*) FILTER (WHERE s.is_held AND n.asserted) AS held
-FROM named n JOIN stood s ON s.record_id = n.record_id GROUP BY n.part
+SELECT part, count(*) AS facts, count(*) FILTER (WHERE is_served) AS served,
+    count(*) FILTER (WHERE is_live AND NOT is_served) AS withheld,
+    count(*) FILTER (WHERE is_held) AS held
+FROM stood GROUP BY part
 UNION ALL
 SELECT NULL, count(*), count(*) FILTER (WHERE is_served),
     count(*) FILTER (WHERE is_live AND NOT is_served), count(*) FILTER (WHERE is_held)
-FROM stood"""
+FROM (SELECT bool_or(is_served) AS is_served, bool_or(is_live) AS is_live,
+        bool_or(is_held) AS is_held FROM stood GROUP BY record_id) AS one"""
 
 # What is served of the scope, by the session that says it and is not of the scope itself.
-BEHIND = f"""WITH {NAMED}, {STOOD}
-SELECT c.session_id AS id, se.external_id AS session, p.name AS partition,
-    count(DISTINCT c.record_id) AS facts
-FROM stood s JOIN claim c ON c.record_id = s.record_id AND c.state = 'live'
-JOIN session se ON se.id = c.session_id AND se.suspended_at IS NULL
-JOIN partition p ON p.id = se.partition_id
-WHERE s.is_served AND c.session_id NOT IN (
-    SELECT target_id FROM part WHERE kind = 'session')
-GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1 LIMIT %(listed)s"""
+BEHIND = f"""WITH {NAMED}, {STOOD},
+served AS MATERIALIZED (
+    SELECT DISTINCT record_id FROM stood WHERE is_served LIMIT %(looked)s),
+saying AS (
+    SELECT c.session_id, count(DISTINCT c.record_id) AS facts
+    FROM served s CROSS JOIN LATERAL (
+        SELECT one.session_id, one.record_id FROM claim one, no_session d
+        WHERE one.record_id = s.record_id AND one.state = 'live'
+          AND one.session_id <> ALL (d.ids) OFFSET 0) c
+    GROUP BY 1)
+SELECT se.id, se.external_id AS session, p.name AS partition, y.facts
+FROM saying y JOIN session se ON se.id = y.session_id JOIN partition p ON p.id = se.partition_id
+WHERE y.session_id NOT IN (SELECT target_id FROM part WHERE kind = 'session')
+ORDER BY y.facts DESC, se.id LIMIT %(listed)s"""
 
 
 @dataclass(slots=True)
@@ -178,7 +192,7 @@ def list_behind(incident_id: UUID, *, workspace_id: UUID, most: int = 20) -> lis
     if not parts:
         return []
     statement, values = _filled(BEHIND, parts, incident_id, workspace_id)
-    return fetch(statement, {**values, "listed": most})
+    return fetch(statement, {**values, "listed": most, "looked": LOOKED})
 
 
 def _filled(

@@ -68,7 +68,7 @@ def test_incident_is_opened_contained_evicted_closed_and_reported(windows: Windo
     window.settle()
 
     page.keyboard.press("Shift+A")
-    expect(page.get_by_text(f"acknowledged by {person.user.username}")).to_be_visible()
+    expect(page.get_by_text(f"· acknowledged by {person.user.username}")).to_be_visible()
     page.keyboard.press("m")
     focused(page)
     expect(page.locator("#modal-body")).to_contain_text("odder")
