@@ -18,7 +18,7 @@ from audits.queries.rows import fetch
 from records.access import Access
 from records.embeddings.embed import embedding_text
 from records.items import CONTENT_LIMIT, BadRequest
-from records.retrieve import RecallRequest, probe
+from records.retrieve import Recalled, RecallRequest, probe
 from records.scope import workspace_scope
 
 SAMPLE = 200  # facts probed, each by text and by likeness
@@ -93,8 +93,9 @@ def residue(operation: Operation, probes: Sequence[Probe], *, access: Access) ->
         )
     gone = {one["record_id"] for one in out}
     asked = [one for one in probes if one.id in gone]
-    by_text = _asked(asked, [one.content or one.value for one in asked], access)
-    by_likeness = _asked(asked, [_likeness(one) for one in asked], access)
+    door = Door(access)
+    by_text = _asked(asked, [one.content or one.value for one in asked], door)
+    by_likeness = _asked(asked, [_likeness(one) for one in asked], door)
     every = {found for _, answer in (*by_text, *by_likeness) for found in answer}
     with workspace_scope(operation.workspace_id):
         wrong = {one["id"] for one in fetch(FOUND, {**values, "found": list(every)})}
@@ -116,27 +117,43 @@ def _likeness(one: Probe) -> str:
     return embedding_text(one.subject, one.predicate, one.value, one.content)
 
 
+class Door:
+    """The agents' own recall, asked each question once: many a fact's words are its likeness."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._answers: dict[tuple[str, str], tuple[Recalled, ...] | None] = {}
+
+    def ask(self, one: Probe, query: str) -> list[UUID] | None:
+        """Return what is answered that is this fact, or says the same; None: it is no question."""
+        about = one.partition, query[:CONTENT_LIMIT]
+        if about not in self._answers:
+            self._answers[about] = self._recall(*about)
+        items = self._answers[about]
+        if items is None:
+            return None
+        return [
+            item.id
+            for item in items
+            if item.id == one.id
+            or (item.subject.casefold(), item.predicate.casefold(), item.value.casefold())
+            == one.said
+        ]
+
+    def _recall(self, partition: str, query: str) -> tuple[Recalled, ...] | None:
+        request = RecallRequest(partition=partition, query=query, top_k=TOP_K)
+        try:
+            return probe(request, access=self._access).items
+        except BadRequest:
+            return None  # nothing but invisible characters, say: nobody can ask for it either
+
+
 def _asked(
-    probes: Sequence[Probe], queries: Sequence[str], access: Access
+    probes: Sequence[Probe], queries: Sequence[str], door: Door
 ) -> list[tuple[Probe, list[UUID]]]:
     """Return the probes that could be asked, each with what was found of it."""
-    answers = [(one, _ask(one, query, access)) for one, query in zip(probes, queries, strict=True)]
+    answers = [(one, door.ask(one, query)) for one, query in zip(probes, queries, strict=True)]
     return [(one, found) for one, found in answers if found is not None]
-
-
-def _ask(one: Probe, query: str, access: Access) -> list[UUID] | None:
-    """Return what recall answers that is this fact, or says the same; None: it is no question."""
-    request = RecallRequest(partition=one.partition, query=query[:CONTENT_LIMIT], top_k=TOP_K)
-    try:
-        answer = probe(request, access=access)
-    except BadRequest:
-        return None  # nothing but invisible characters, say: nobody can ask for it either
-    return [
-        item.id
-        for item in answer.items
-        if item.id == one.id
-        or (item.subject.casefold(), item.predicate.casefold(), item.value.casefold()) == one.said
-    ]
 
 
 def _count(probed: Sequence[tuple[Probe, list[UUID]]], wrong: set[UUID]) -> int:

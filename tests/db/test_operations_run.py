@@ -298,7 +298,8 @@ def test_fact_that_nobody_could_ask_for_is_not_counted_as_probed(access: Access)
     poison(access, 1)
     blank = probing.Probe(UUID(int=1), "ada", "", "", "\u200b", "\u200b")
     asked = probing.Probe(UUID(int=1), "ada", "Ada", "likes", "poison 0", "Ada likes poison 0")
-    assert probing._ask(blank, blank.content, access) is None
-    assert probing._ask(asked, asked.content, access)
+    door = probing.Door(access)
+    assert door.ask(blank, blank.content) is None
+    assert door.ask(asked, asked.content)
     with workspace_scope(access.workspace_id):
         assert not Serve.objects.filter(workspace_id=access.workspace_id).exists()
