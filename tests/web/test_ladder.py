@@ -16,10 +16,12 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern
 
-from audits import operations, urls
+from audits import incidents, operations, urls
 from audits.access import actor_of
+from audits.domain.incidents import Severity
 from audits.domain.roles import Permission, Role, may
 from audits.domain.scope import Scope
+from audits.incidents import Details
 from records.access import Access
 from records.domain.canonical import source_id
 from records.models import Event
@@ -70,8 +72,10 @@ def place(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, A
             access=replace(access, actor=actor_of(asker.user, Role.RESPONDER)),
             user_id=asker.user.id,
         )
+        incident = incidents.open_incident(Details("t", Severity.LOW), access=access)
         yield {
             "access": access,
+            "incident_id": incident.id,
             "record_id": made.id,
             "session_id": event.session_id,
             "event_id": event.id,
@@ -90,6 +94,7 @@ def path_of(pattern: URLPattern, place: dict[str, Any]) -> str:
         "event_id": place["event_id"],
         "position": 1,
         "operation_id": place["operation_id"],
+        "incident_id": place["incident_id"],
         "predicate": "employer",
         "name": "validity",
         "user_id": place["people"][Role.VIEWER].user.id,
