@@ -224,7 +224,7 @@ class SubmitForm(forms.Form):
         label="How many facts are these?",
         required=False,
         widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
-        help_text="Type the number on the button, without separators: it proves that it was read.",
+        help_text="Type how many would be changed, without separators: it proves that it was read.",
     )
 
     def __init__(

@@ -27,13 +27,14 @@ from audits.queries import operation_pages as queries
 from audits.views.operations import (
     DRAFT,
     load,
+    note_seen,
     page_of,
     permission_for,
     pickable,
     rows_of,
     show_page,
 )
-from audits.views.pages import SEEN, is_partial, reading, show, url
+from audits.views.pages import is_partial, reading, show, url
 from records.items import BadRequest, Conflict
 from records.scope import workspace_scope
 
@@ -89,7 +90,11 @@ def preview_again(request: ConsoleRequest, operation_id: UUID) -> HttpResponse:
                 access=request.access,
                 user_id=request.user.id,
                 shared=Shared(shared),
-                with_held=bool(operation.options.get("with_held")),
+                with_held=(
+                    request.POST.get("with_held") == "yes"
+                    if "shared" in request.POST
+                    else bool(operation.options.get("with_held"))
+                ),
                 incident_id=operation.incident_id,
             )
         _leave_out(made, left, request)
@@ -204,10 +209,7 @@ def dismiss(request: ConsoleRequest, operation_id: UUID) -> HttpResponse:
     """Note that this person has seen what was done in bulk up to this operation."""
     with reading(request):
         at = load(request, operation_id).started_at
-    if at is not None:
-        seen = dict(request.session.get(SEEN) or {})
-        seen[str(request.here.id)] = at.isoformat()
-        request.session[SEEN] = seen
+    note_seen(request, at)
     target = request.POST.get("next", "")
     if is_partial(request):
         return HttpResponse(status=200)

@@ -7,6 +7,7 @@ Owns what the pages show. What people do to an operation is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -34,7 +35,7 @@ from audits.models import Operation
 from audits.queries import operation_pages as queries
 from audits.queries import radius
 from audits.queries.operation_pages import Beside
-from audits.views.pages import is_partial, reading, show, url
+from audits.views.pages import SEEN, is_partial, reading, show, url
 from audits.views.records import BAD_CURSOR
 from records.items import BadRequest, NotFound
 
@@ -133,6 +134,9 @@ def show_operation(request: ConsoleRequest, operation_id: UUID) -> HttpResponse:
     """Show one operation in whatever state it is."""
     with reading(request):
         context = page_of(request, operation_id)
+    shell = getattr(request, "shell", None)
+    if shell is not None and shell.act_id == operation_id:
+        note_seen(request, shell.act_at)  # reading it is having seen it
     return show_page(request, context)
 
 
@@ -197,6 +201,14 @@ def show_exposure(request: ConsoleRequest, operation_id: UUID) -> HttpResponse:
     return show(request, partial if is_partial(request) else "operations/exposure.html", context)
 
 
+def note_seen(request: ConsoleRequest, at: datetime | None) -> None:
+    """Note that this person has seen what was done in bulk up to then."""
+    if at is not None:
+        seen = dict(request.session.get(SEEN) or {})
+        seen[str(request.here.id)] = at.isoformat()
+        request.session[SEEN] = seen
+
+
 def load(request: ConsoleRequest, operation_id: UUID) -> Operation:
     """Return one operation; 404 for unknown and foreign alike. Inside the workspace's scope."""
     try:
@@ -244,6 +256,7 @@ def page_of(
         "displaced_count": operation.options.get("displaced", 0),
         "left": samples["left"],
         "asked": total,
+        "sum": " + ".join(f"{number:,} {text}" for _, text, number in words if number),
         "unticked": operation.total - sum(operation.options.get("ticked", {}).values())
         if "ticked" in operation.options
         else 0,
@@ -271,7 +284,10 @@ def progress_of(operation: Operation) -> dict[str, Any]:
     """Return how far an operation has come, in numbers."""
     total = operation.options.get("asked") or operations.asked(operation)
     done = operations.progress(operation)
+    claims = claims_of(operation)
     return {
+        "moving": total - claims,
+        "claims": claims,
         "operation": operation,
         "verb": VERBS[operation.kind],
         "asked": total,
@@ -280,6 +296,15 @@ def progress_of(operation: Operation) -> dict[str, Any]:
         "is_going": operation.state in GOING,
         "said": 0,
     }
+
+
+def claims_of(operation: Operation) -> int:
+    """Return on how many facts only claims are dropped, or count again: these facts stay."""
+    ticked = operation.options.get("ticked", operation.groups)
+    if operation.kind == Kind.RESTORE:
+        return int(ticked.get("claims", 0))
+    is_dropped = operation.options.get("shared", Shared.DROP) == Shared.DROP
+    return int(ticked.get("shared", 0)) if operation.kind == Kind.EVICT and is_dropped else 0
 
 
 def rows_of(request: ConsoleRequest, operation_id: UUID) -> dict[str, Any]:

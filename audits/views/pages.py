@@ -231,4 +231,5 @@ def _nav(request: HttpRequest, here: Place, shell: Shell | None) -> list[dict[st
 
 def _is_below(current: str, item: NavItem) -> bool:
     """Say whether a page belongs under an entry: ``record-evict`` is under ``records``."""
-    return current.startswith(item.name.removesuffix("s") + "-")
+    one = item.name.removesuffix("s")
+    return current == one or current.startswith(one + "-")

@@ -122,13 +122,13 @@ def test_preview_is_exactly_what_runs_and_undo_brings_it_back(responder: Person)
     assert {value for value, one in after.items() if one == "evicted"} == {"Evil", "cashews"}
     assert (after["Acme"], after["Leeds"]) == ("active", "active")
     receipt = responder.get(path)
-    assert "Evicted 2 of 3 facts" in words(receipt)
+    assert "Evicted 2 of 2 facts" in words(receipt)
     assert 'data-receipt="residue">0<' in text(receipt)
     assert not {"Evil", "cashews"} & served(responder, "Evil cashews")
     undo = responder.post(f"{path}/undo")
     assert undo.status_code == 302
     back = str(undo.headers["Location"]).split(responder.url(), 1)[1]
-    assert "Restore 3 facts?" in words(responder.get(back))
+    assert "Restore 2 facts, let the claims on 1 count again" in words(responder.get(back))
     assert submit(responder, back, "was right").status_code == 302
     work(responder)
     assert statuses(responder) == before
@@ -225,7 +225,7 @@ def test_large_set_asks_for_its_count_and_a_second_person(
     work(responder)
     assert set(statuses(responder).values()) == {"active"}
     waiting = responder.get(path)
-    assert "A second person must agree to evict 5 facts" in words(waiting)
+    assert "A second person must agree: Evict 5 facts" in words(waiting)
     approval = stored(path, responder).approval_id
     mine = responder.get(f"approvals/{approval}")
     assert 'name="answer"' not in text(mine)
