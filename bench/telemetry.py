@@ -15,12 +15,19 @@ import sys
 import timeit
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from time import perf_counter
 from uuid import uuid4
 
 from django.db import connections
 from django.test import Client
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.export import (
+    BatchSpanProcessor,
+    SimpleSpanProcessor,
+    SpanExporter,
+    SpanExportResult,
+)
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from audits import jobs, measures, seals
 from bench import instance
@@ -32,7 +39,7 @@ from records.access import Access, Actor, ActorKind
 from records.jobs.runs import perform
 from records.retrieve import RecallRequest, recall
 from records.scope import workspace_scope
-from records.telemetry import traces
+from records.telemetry import counts, traces
 from records.workspaces import make_workspace
 from records.write import write_facts
 
@@ -80,10 +87,33 @@ def _tracing(access: Access) -> None:
     for name, act, each in (("write of 1,000", write, 1), ("recall of 1,000", ask, 40)):
         off_times, on_times = _alternate(act, on, each)
         ratio = statistics.median(b / a for a, b in zip(off_times, on_times, strict=True))
-        print(f"tracing on, {name}: {ratio:.3f} of off ({statistics.median(off_times):.2f} ms)")
-    loops = 200_000
-    nothing = timeit.timeit(lambda: traces.span("memory.write", items=1).__enter__(), number=loops)
-    print(f"a span that is off: {nothing / loops * 1e9:.0f} ns")
+        off = statistics.median(off_times)
+        print(f"tracing on, {name}: {ratio:.3f} of off ({off:.2f} ms)")
+        share = _spans_of(act) * _each(_off) / (off * 1e-3)
+        print(f"tracing off, {name}: 1 + {share:.6f} of code without spans")
+    count = partial(counts.count_recall, 0.01, current=9, stale=1, expired=1, complete=True)
+    print(f"counting a recall: {_each(count) * 1e6:.1f} µs")
+    request = partial(counts.count_request, "POST", "api/v1/recall", 200, 0.01)
+    print(f"counting a request: {_each(request) * 1e6:.1f} µs")
+
+
+def _off() -> None:
+    with traces.span("memory.write", items=1, workspace=None) as span:
+        span.note(count=1)
+
+
+def _each(act: Callable[[], object], loops: int = 50_000) -> float:
+    """Return the seconds that one call takes, at its best of five: less was in its way."""
+    return min(timeit.repeat(act, number=loops, repeat=5)) / loops
+
+
+def _spans_of(act: Callable[[], None]) -> int:
+    """Return how many spans one act has."""
+    kept = InMemorySpanExporter()
+    tracing.trace_to(SimpleSpanProcessor(kept))
+    act()
+    tracing.switch_off()
+    return len(kept.get_finished_spans())
 
 
 def _alternate(

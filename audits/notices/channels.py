@@ -18,6 +18,7 @@ from urllib.parse import quote, urlsplit
 from uuid import UUID
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.core.validators import validate_email
 
@@ -134,7 +135,7 @@ def _mail_fault(address: str) -> str:
     for one in found:
         try:
             validate_email(one)
-        except Exception:  # noqa: BLE001 - whatever it is, this address is not one
+        except ValidationError:
             return f"holds what is not an address: {one[:60]}"
     return "" if settings.EMAIL_HOST else NO_MAIL
 

@@ -12,11 +12,13 @@ import http.client
 import ipaddress
 import socket
 import ssl
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from urllib.parse import SplitResult, urlsplit
 
 TIMEOUT = 10.0  # seconds for each step
-ANSWER_MOST = 64 * 1024
+DEADLINE = 20.0  # and for all of them: an answer that drips would keep a worker for hours
 NEVER = "there is no such address"
 PRIVATE = "the address is private, which MEMCONSOLE_NOTICES_PRIVATE does not allow"
 
@@ -30,12 +32,9 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, is_private_allowe
     parts = urlsplit(url)
     try:
         connection = _connect(parts, is_private_allowed=is_private_allowed)
-        try:
+        with closing(connection), _ended_after(connection, DEADLINE):
             connection.request("POST", _target(parts), body, dict(headers))
-            response = connection.getresponse()
-            response.read(ANSWER_MOST)
-        finally:
-            connection.close()
+            response = connection.getresponse()  # its body says nothing to us
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise UnreachableError(f"no answer ({type(error).__name__})") from error
     if 300 <= response.status < 400:
@@ -71,8 +70,8 @@ def is_public(address: str) -> bool:
     return found.is_global and not found.is_multicast
 
 
-def look_up(host: str, port: int, *, is_private_allowed: bool) -> str:
-    """Return an address of a host; UnreachableError when any of its addresses is private."""
+def look_up(host: str, port: int, *, is_private_allowed: bool) -> list[str]:
+    """Return the addresses of a host; UnreachableError when any of them is private."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -82,16 +81,42 @@ def look_up(host: str, port: int, *, is_private_allowed: bool) -> str:
         raise UnreachableError(NEVER)
     if not is_private_allowed and not all(is_public(one) for one in addresses):
         raise UnreachableError(PRIVATE)
-    return addresses[0]
+    return addresses
+
+
+@contextmanager
+def _ended_after(connection: http.client.HTTPConnection, seconds: float) -> Iterator[None]:
+    """Break the connection off when the block takes longer; UnreachableError then.
+
+    Whoever reads from a connection that was broken off takes it for the end of the answer.
+    """
+    is_over = threading.Event()
+
+    def end() -> None:
+        is_over.set()
+        sock = connection.sock
+        if sock is not None:
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+    if is_over.is_set():
+        raise UnreachableError("no answer in time")
 
 
 def _connect(parts: SplitResult, *, is_private_allowed: bool) -> http.client.HTTPConnection:
     if (fault := fault_of(parts.geturl())) or not parts.hostname:
         raise UnreachableError(f"the address {fault}")
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    address = look_up(parts.hostname, port, is_private_allowed=is_private_allowed)
+    addresses = look_up(parts.hostname, port, is_private_allowed=is_private_allowed)
     kind = _SecureTo if parts.scheme == "https" else _To
-    return kind(address, parts.hostname, port)
+    return kind(addresses, parts.hostname, port)
 
 
 def _target(parts: SplitResult) -> str:
@@ -99,15 +124,22 @@ def _target(parts: SplitResult) -> str:
 
 
 class _To(http.client.HTTPConnection):
-    """A connection to one address under the name it was looked up by."""
+    """A connection to the addresses that were looked at, under the name they belong to."""
 
-    def __init__(self, address: str, host: str, port: int) -> None:
+    def __init__(self, addresses: Sequence[str], host: str, port: int) -> None:
         super().__init__(host, port, timeout=TIMEOUT)
-        self.address = address
+        self.addresses = addresses
 
     def connect(self) -> None:
-        """Connect to the address that was looked at."""
-        self.sock = socket.create_connection((self.address, self.port), self.timeout)
+        """Connect to the first of the addresses that answers."""
+        for place, address in enumerate(self.addresses, 1):
+            try:
+                self.sock = socket.create_connection((address, self.port), self.timeout)
+            except OSError:
+                if place == len(self.addresses):
+                    raise
+            else:
+                return
 
 
 class _SecureTo(_To):

@@ -6,17 +6,20 @@ counted already; runs and sessions are read from where the last look ended.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from audits.domain.notices import Kind
 from audits.notices.raising import Signal, load_rules, raise_all
 from audits.queries import notices as queries
 
+Found = TypeVar("Found")
 WINDOW = timedelta(hours=1)  # what a burst is counted over
 FEW = 200  # sessions, runs or incidents in one look; the rest come with the next
+# A row carries the time at which it was made; it is seen when its transaction commits.
+OVERLAP = timedelta(minutes=2)
 MEASURED = (Kind.QUARANTINE_AGE, Kind.GATE_BURST, Kind.DUPLICATES)
 
 
@@ -33,11 +36,10 @@ def look(workspace_id: UUID, cursor: dict[str, Any], now: datetime) -> int:
     if numbers is not None:
         signals += measured(numbers, cursor, now)
     if Kind.JOB_FAILED in wanted:
-        signals += (
-            Signal(Kind.JOB_FAILED, "job", job, {"count": count})
-            for job, count in queries.load_failed(workspace_id, since, now, FEW)
-        )
+        runs = queries.load_failed(workspace_id, since - OVERLAP, now, FEW)
+        signals += (Signal(Kind.JOB_FAILED, "job", job) for _, job in _new(cursor, "runs", runs))
     if Kind.ODD_SESSION in wanted:
+        scored = queries.load_odd(workspace_id, since - OVERLAP, now, FEW)
         signals += (
             Signal(
                 Kind.ODD_SESSION,
@@ -47,7 +49,7 @@ def look(workspace_id: UUID, cursor: dict[str, Any], now: datetime) -> int:
                 over=_at_least(score),
                 level=True,
             )
-            for session_id, score in queries.load_odd(workspace_id, since, now, FEW)
+            for session_id, score in _new(cursor, "odd", scored)
         )
     if Kind.INCIDENT_UNACKNOWLEDGED in wanted:
         signals += _unanswered(workspace_id, now)
@@ -97,6 +99,15 @@ def _gained(cursor: dict[str, Any], hits: int, now: datetime) -> int:
     return hits - int(seen[0][1])
 
 
+def _new(
+    cursor: dict[str, Any], name: str, found: Sequence[tuple[UUID, Found]]
+) -> list[tuple[UUID, Found]]:
+    """Return what the look before did not find, or found otherwise."""
+    before = cursor.get(name, {})
+    cursor[name] = {str(key): value for key, value in found}
+    return [(key, value) for key, value in found if before.get(str(key)) != value]
+
+
 def _moved(cursor: dict[str, Any], now: datetime) -> datetime:
     """Return where the last look ended, and let the next one begin here."""
     before = cursor.get("looked_at")
@@ -104,9 +115,9 @@ def _moved(cursor: dict[str, Any], now: datetime) -> datetime:
     return datetime.fromisoformat(before) if before else now - timedelta(minutes=1)
 
 
-def _at_least(value: float):  # type: ignore[no-untyped-def]
+def _at_least(value: float) -> Callable[[float], bool]:
     return lambda number: value >= number
 
 
-def _more_than(value: float):  # type: ignore[no-untyped-def]
+def _more_than(value: float) -> Callable[[float], bool]:
     return lambda number: value > number

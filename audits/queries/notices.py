@@ -14,9 +14,8 @@ from records import queries
 from records.cursors import LIMIT, Page, list_key, make_page, open_cursor
 
 # A worker that is replaced is no failure of the job; a run that is given up is.
-FAILED = """SELECT job, count(*) FROM (SELECT job FROM job_run WHERE workspace_id = %s
-    AND state IN ('failed', 'lost') AND finished_at > %s AND finished_at <= %s LIMIT %s) AS one
-GROUP BY job ORDER BY job"""
+FAILED = """SELECT id, job FROM job_run WHERE workspace_id = %s AND state IN ('failed', 'lost')
+    AND finished_at > %s AND finished_at <= %s ORDER BY finished_at LIMIT %s"""
 ODD = """SELECT session_id, score FROM session_suspicion WHERE workspace_id = %s
     AND score > 0 AND computed_at > %s AND computed_at <= %s ORDER BY score DESC LIMIT %s"""
 UNANSWERED = """SELECT id, opened_at FROM incident WHERE workspace_id = %s AND state = 'open'
@@ -54,8 +53,8 @@ def load_numbers(workspace_id: UUID) -> dict[str, Any] | None:
 
 def load_failed(
     workspace_id: UUID, since: datetime, until: datetime, most: int
-) -> list[tuple[str, int]]:
-    """Return the jobs of which runs failed in a stretch of time, and how many."""
+) -> list[tuple[UUID, str]]:
+    """Return the runs that failed in a stretch of time, and of which jobs."""
     return [(row[0], row[1]) for row in _rows(FAILED, [workspace_id, since, until, most])]
 
 

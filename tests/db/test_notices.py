@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -473,6 +473,27 @@ def test_the_address_that_was_looked_at_is_the_one_that_is_connected_to(
     assert asked[0] == "name.example"
     assert "name.example" not in asked[1:]  # looked up once; then the address itself
     assert place.got[0][0]["Host"].startswith("name.example")
+
+
+def test_an_answer_that_drips_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outgoing, "DEADLINE", 0.3)
+    ended = threading.Event()
+
+    def drip(listener: socket.socket) -> None:
+        peer, _ = listener.accept()
+        with peer, suppress(OSError):
+            peer.sendall(b"HTTP/1.1 200 OK\r\n")
+            while not ended.wait(0.05):
+                peer.sendall(b"X-More: 1\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=drip, args=(listener,), daemon=True)
+        thread.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        with pytest.raises(outgoing.UnreachableError, match="no answer in time"):
+            outgoing.post(url, b"{}", {}, is_private_allowed=True)
+        ended.set()
+        thread.join()
 
 
 def test_a_redirect_is_not_followed(access: Access, place: Place) -> None:
