@@ -3,8 +3,8 @@
 ``tenancy`` (who), ``policies`` (what is asked of a fact), ``memory`` (facts,
 claims, slots, fences), ``logs`` (events and serves, append-only), ``work``
 (jobs, idempotency, embedding models), ``imports`` (how far each file got),
-``gate`` (a workspace's own rules), ``holds`` (what must be kept) and ``signals``
-(what looks odd of a session).
+``gate`` (a workspace's own rules), ``scans`` (stored facts judged again), ``holds``
+(what must be kept) and ``signals`` (what looks odd of a session).
 Constraints that Django cannot say (composite keys, row-level security, partial
 unique and covering indexes, grants) are SQL files in ``records/sql``. See
 docs/schema.md for the map.
@@ -17,6 +17,7 @@ from .imports import ImportRun
 from .logs import Event, Recall, Serve
 from .memory import Address, Claim, Fence, MemoryRecord, Slot, Standing, Tally
 from .policies import PredicatePolicy
+from .scans import Scan, ScanHit, ScanRange
 from .signals import SessionSignals
 from .tenancy import ApiKey, Partition, Session, SessionTotals, Source, SourceRun, Workspace
 from .work import EmbeddingModel, Feedback, IdempotencyKey, JobRun
@@ -40,6 +41,9 @@ __all__ = [
     "Partition",
     "PredicatePolicy",
     "Recall",
+    "Scan",
+    "ScanHit",
+    "ScanRange",
     "Serve",
     "Session",
     "SessionSignals",
