@@ -17,12 +17,14 @@ from time import perf_counter
 
 from django.conf import settings
 from django.db import connections
+from psycopg import sql
 
 from audits import seals, verify_export
 from audits.export import export_trail
 from audits.verify import verify_trail
 from bench import instance
 from bench.instance import bars, timed
+from records import queries
 from records.access import Access, Actor, ActorKind
 from records.scope import workspace_scope
 from records.workspaces import make_workspace
@@ -64,6 +66,9 @@ def _run(count: int) -> int:
         raise RuntimeError(report.sentence)
     _tell("verified", report.events, verifying)
 
+    bare = timed(partial(_read, access))
+    _tell("read, bare", sealed, bare)
+    print(f"verifying takes {verifying / bare:.1f} times a bare read of the rows")
     path = instance.HOME / "export.jsonl"
     exporting = timed(partial(_export, access, path))
     _tell("exported", sealed, exporting)
@@ -80,6 +85,21 @@ def _run(count: int) -> int:
             ("MB of memory", memory, "<=", MEMORY_LIMIT_MB),
         ]
     )
+
+
+def _read(access: Access) -> None:
+    """Read the same rows and do nothing with them."""
+    statement = sql.SQL(
+        "COPY (SELECT e.*, s.position, s.leaf FROM sealed_event s JOIN event e ON e.id = s.event_id"
+        " WHERE s.workspace_id = {} ORDER BY s.position) TO STDOUT (FORMAT binary)"
+    ).format(access.workspace_id)
+    with (
+        workspace_scope(access.workspace_id),
+        queries.cursor() as cursor,
+        cursor.copy(statement) as copy,
+    ):
+        for _ in copy:
+            pass
 
 
 def _export(access: Access, path: Path) -> None:
