@@ -13,14 +13,18 @@ from django.db import connections
 
 from audits import incidents
 from audits.domain.incidents import DEFAULT_TASKS, ScopeKind, Severity
+from audits.domain.scope import Scope
 from audits.incidents import Details, NotYet, Part
 from audits.models import Incident, IncidentScope, IncidentTask, Operation
 from audits.queries.incident_standing import load_scope
+from audits.queries.incident_timeline import list_timeline
 from records.access import Access
 from records.domain.ids import uuid7
 from records.items import BadRequest, Conflict, NotFound
 from records.models import Event, Session
 from records.scope import workspace_scope
+from tests.db.operating import perform_waiting, preview, session, submit
+from tests.db.test_write import NOW, fact, put
 from tests.factories import (
     make_claim,
     make_record,
@@ -305,3 +309,30 @@ def test_scope_is_bounded_and_a_part_is_in_it_once(
         )
     with workspace_scope(access.workspace_id):
         assert IncidentScope.objects.filter(incident_id=incident.id).count() == 2
+
+
+def test_eviction_of_the_whole_scope_ends_the_residue_and_dates_the_incident(
+    access: Access,
+) -> None:
+    put(access, fact(predicate="likes", value="poison", session="odd"), NOW)
+    put(access, fact(predicate="likes", value="tea", session="good"), NOW)
+    part = Part(ScopeKind.SESSION, session(access, "odd"))
+    incident = incidents.open_incident(Details("t", Severity.HIGH), [part], access=access)
+    incidents.contain_scope(incident.id, "stop it", access=access)
+    made = preview(access, Scope(incident_id=incident.id))
+    assert (made.total, made.incident_id) == (1, incident.id)
+    submit(access, made)
+    finish_tasks(access, incident)
+    with pytest.raises(NotYet) as refused:
+        incidents.close_incident(incident.id, "over", cause="a page", access=access)
+    assert [one.code for one in refused.value.missing] == ["withheld", "operations"]
+    perform_waiting(access.workspace_id)
+    assert standing(access, incident) == (1, 0, 0, 0, 1)
+    closed = incidents.close_incident(incident.id, "over", cause="a page", access=access)
+    assert closed.evicted_at is not None
+    with workspace_scope(access.workspace_id):
+        page = list_timeline(incident.id, cursor=None, workspace_id=access.workspace_id)
+    told = [one.words for one in page.items]
+    for line in ("Operation requested", "Operation finished", "Incident closed"):
+        assert line in told, told
+    assert not any("record." in line for line in told)  # the receipt names those
