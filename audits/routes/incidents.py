@@ -19,6 +19,7 @@ routes: list[URLPattern] = [
     path(f"{ONE}/exposure", incidents.show_exposure, name="incident-exposure"),
     path(f"{ONE}/exposed", exposure.show_exposed, name="incident-exposed"),
     path(f"{ONE}/exposed/export", exposure.export, name="incident-exposed-export"),
+    path(f"{ONE}/derived", exposure.show_derived, name="incident-derived"),
     path(f"{ONE}/timeline", incidents.show_timeline, name="incident-timeline"),
     path(f"{ONE}/similar", incidents.show_similar, name="incident-similar"),
     path(f"{ONE}/acknowledge", acts.acknowledge, name="incident-acknowledge"),

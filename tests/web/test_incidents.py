@@ -481,6 +481,11 @@ def test_exposure_answers_whether_harm_stopped(responder: Person) -> None:
     listed = words(responder.get(f"incidents/{incident.id}/exposed"))
     assert "reader" in listed
     sent = responder.get(f"incidents/{incident.id}/exposed/export", by="session", format="csv")
+    put(responder.access, "works at Helio", predicate="note", session="reader")
+    assert "1 record was written afterwards" in words(responder.get(path))
+    derived = words(responder.get(f"incidents/{incident.id}/derived"))
+    assert "works at Helio" in derived
+    assert "is one of" in words(responder.get(f"incidents/{incident.id}/derived", evidence="x"))
     lines = b"".join(sent.streaming_content).decode().splitlines()
     assert len(lines) == 2
     assert "reader" in lines[1]
@@ -506,7 +511,16 @@ def test_strangers_and_other_workspaces_get_the_same_404(
     responder: Person, stranger: Person
 ) -> None:
     incident = opened(responder)
-    for path in ("", "/exposure", "/timeline", "/similar", "/exposed", "/edit", "/close"):
+    for path in (
+        "",
+        "/exposure",
+        "/timeline",
+        "/similar",
+        "/exposed",
+        "/derived",
+        "/edit",
+        "/close",
+    ):
         answers = [stranger.get(f"incidents/{one}{path}") for one in (incident.id, uuid4())]
         assert [one.status_code for one in answers] == [404, 404], path
     for path in ("acknowledge", "take", "tasks", "notes", "contain"):
