@@ -8,9 +8,15 @@ from hypothesis import strategies as st
 from audits.domain import shortcuts
 from audits.domain.acts import ACTS, acts_on
 from audits.domain.roles import MEANINGS, Permission, Role, may, permissions_of, roles_with
+from audits.domain.sampling import Verdict
 from records.domain.facts import Status
 
-CHANGES = frozenset(Permission) - {Permission.VIEW, Permission.AUDIT, Permission.SEE_ACCESS}
+CHANGES = frozenset(Permission) - {
+    Permission.VIEW,
+    Permission.AUDIT,
+    Permission.SEE_ACCESS,
+    Permission.SEE_TRAIL,
+}
 
 
 def test_every_role_sees_and_only_the_administrator_does_everything() -> None:
@@ -43,10 +49,12 @@ def test_what_takes_a_fact_away_needs_a_reason() -> None:
             assert act.needs_reason
 
 
-def test_default_keys_are_all_different_and_none_is_a_digit() -> None:
+def test_default_keys_are_all_different_and_digits_belong_to_verdicts() -> None:
+    """In the queue digits choose reasons; the page of sampled facts has none to choose."""
     keys = [one.key for one in shortcuts.SHORTCUTS]
     assert len(set(keys)) == len(keys)
-    assert not any(key.isdigit() for key in keys)
+    digits = {one.id for one in shortcuts.SHORTCUTS if one.key.isdigit()}
+    assert digits == {f"verify-{one}" for one in Verdict}
 
 
 def test_remapped_key_replaces_the_default_and_a_taken_one_is_refused() -> None:
