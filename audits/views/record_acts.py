@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -65,7 +65,7 @@ def view_of(act: Act) -> Callable[..., HttpResponse]:
         return finish(request, _told(act, acted), url(request, "record", acted.changed[-1]))
 
     view.__name__ = f"record_{act.verb}"
-    return view
+    return cast(Callable[..., HttpResponse], view)
 
 
 def _do(act: Act, record_id: UUID, given: dict[str, Any], request: ConsoleRequest) -> Acted:

@@ -7,7 +7,7 @@ Owns the way from a form to ``records.curate``. Evicting is a bulk operation:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.contrib import messages
@@ -72,7 +72,7 @@ def contain(verb: str) -> Callable[..., HttpResponse]:
         return finish(request, how["done"], url(request, "session", session_id))
 
     view.__name__ = f"session_{verb}"
-    return view
+    return cast(Callable[..., HttpResponse], view)
 
 
 @require_safe
