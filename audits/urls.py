@@ -8,6 +8,7 @@ from django.urls import include, path
 from audits.domain.acts import ACTS
 from audits.routes import health as health_routes
 from audits.routes import incidents as incident_routes
+from audits.routes import notifications as notification_routes
 from audits.routes import operations as operation_routes
 from audits.routes import privacy as privacy_routes
 from audits.routes import radius as radius_routes
@@ -97,6 +98,7 @@ workspace = [
     path("keys", keys.list_keys, name="keys"),
     path("keys/new", keys.make_key, name="key-new"),
     path("keys/<uuid:key_id>/revoke", keys.revoke_key, name="key-revoke"),
+    *notification_routes.routes,
     path("people", people.list_people, name="people"),
     path("people/invite", people.invite, name="people-invite"),
     path("people/<uuid:user_id>/role", people.change_role, name="people-role"),
