@@ -21,7 +21,7 @@ from uuid import UUID
 import psycopg
 
 from records import queries
-from records.jobs.rescan import NOTE
+from records.scans.judging import NOTE
 from records.jobs.runs import Run
 
 BATCH = 2_000  # events folded in one step

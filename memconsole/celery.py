@@ -1,4 +1,4 @@
-"""The Celery application: two queues, JSON only, truth about jobs in PostgreSQL.
+"""The Celery application: three queues, JSON only, truth about jobs in PostgreSQL.
 
 Owns how tasks are carried. Which tasks run when is in ``schedule.py``; what
 they do is in ``records/tasks.py`` and ``audits/tasks.py``.
@@ -18,7 +18,7 @@ from celery.signals import setup_logging, worker_process_init
 from kombu import Queue
 
 from memconsole.embedded.leash import die_with_parent
-from memconsole.schedule import MAINTENANCE_TASKS, SCHEDULE
+from memconsole.schedule import LONG_TASKS, MAINTENANCE_TASKS, SCHEDULE
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memconsole.settings")
 
@@ -35,9 +35,12 @@ app.conf.update(
     timezone="UTC",
     enable_utc=True,
     task_default_queue="default",
-    task_queues=(Queue("default"), Queue("maintenance")),
+    task_queues=(Queue("default"), Queue("maintenance"), Queue("long")),
     task_create_missing_queues=False,
-    task_routes={name: {"queue": "maintenance"} for name in MAINTENANCE_TASKS},
+    task_routes={
+        **{name: {"queue": "maintenance"} for name in MAINTENANCE_TASKS},
+        **{name: {"queue": "long"} for name in LONG_TASKS},
+    },
     # A task of a killed worker is found in PostgreSQL and queued again by the
     # beat, so the broker need not keep it; a prefetched one would wait for nothing.
     task_acks_late=True,
@@ -60,5 +63,6 @@ def _use_our_logging(**_: Any) -> None:
 
 @worker_process_init.connect
 def _end_with_worker(**_: Any) -> None:
-    """End a pool process with its worker, also after kill -9."""
+    """End a pool process with its worker, also after kill -9; give way where it is told to."""
+    os.nice(int(os.environ.get("MEMCONSOLE_NICE", "0")))
     die_with_parent(signal.SIGKILL, parent=getattr(current_process(), "_parent_pid", None))

@@ -26,3 +26,4 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     if job.every is not None and not is_seldom(job)
 }
 MAINTENANCE_TASKS: tuple[str, ...] = tuple(job.task for job in catalogue.jobs() if job.maintenance)
+LONG_TASKS: tuple[str, ...] = tuple(job.task for job in catalogue.jobs() if job.long)

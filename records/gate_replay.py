@@ -21,10 +21,10 @@ from records.domain.gate import Ruleset
 from records.domain.ids import uuid7
 from records.events import Happening
 from records.gate_editing import digest_of
-from records.jobs.rescan import CANDIDATES, Candidate, candidate, judge
 from records.jobs.runs import Run
 from records.models import GateReplay, GateRuleset
 from records.policies import PolicyBook
+from records.scans.candidates import CANDIDATES, Candidate, candidate, judge
 from records.write import RECENT_TEXTS, RECENT_WINDOW
 
 WRITES = 1_000  # the default of the last writes

@@ -29,6 +29,9 @@ from records.jobs.requests import forget_requests
 from records.jobs.rescan import rescan as rescan_records
 from records.jobs.validity import update_validity
 from records.reembed import reembed as embed_again
+from records.scans import perform_scans
+
+SCANNERS = 2  # processes of the queue for long work; one more message would only wait
 
 
 def queue(job: Job, workspace_id: UUID | None) -> None:
@@ -71,6 +74,18 @@ def decay(workspace_id: str | None = None) -> None:
 def rescan(workspace_id: str | None = None) -> None:
     """Judge every live record of a workspace again, or of all."""
     runs.perform_everywhere(catalogue.RESCAN, rescan_records, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=catalogue.SCANS.task)
+def scans(workspace_id: str | None = None) -> None:
+    """Work on the scans of one workspace, or of all; any number of workers at once."""
+    perform_scans(_id(workspace_id))
+
+
+def wake_scanners(workspace_id: UUID, *, job: Job = catalogue.SCANS) -> None:
+    """Queue as many workers for a workspace's scans as the niced queue has, on commit."""
+    for _ in range(SCANNERS):
+        transaction.on_commit(partial(queue, job, workspace_id))
 
 
 @shared_task(name=catalogue.FRESHNESS.task)

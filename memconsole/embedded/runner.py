@@ -80,7 +80,7 @@ def run(environ: Mapping[str, str]) -> None:
             # One after the other: all at once would make the person wait for each.
             supervisor.start_program("web")
             wait_until_ready(supervisor, address)
-            for name in ("worker", "maintenance", "beat"):
+            for name in ("worker", "maintenance", "scanner", "beat"):
                 supervisor.start_program(name)
             announce(home, address, notes)
             watch(supervisor)
@@ -115,14 +115,17 @@ def programs(home: DataHome, address: Address, environ: Mapping[str, str]) -> li
             )
         )
     found.append(Program(name="web", command=web_command(host=address.host, port=address.port)))
-    for name, queue, processes in (
-        ("worker", "default", 2),
-        ("maintenance", "maintenance", 1),
+    for name, queue, processes, nice in (
+        ("worker", "default", 2, 0),
+        ("maintenance", "maintenance", 1, 0),
+        # Scans of everything: minutes of one core each, while recall must stay quick.
+        ("scanner", "long", 2, 10),
     ):
         words = ["worker", "--queues", queue, "--concurrency", str(processes)]
         # The workers have nothing to tell each other: queues and PostgreSQL know all.
         words += ["--hostname", f"{name}@%h", "--without-mingle", "--without-gossip"]
-        found.append(Program(name=name, command=_celery(*words)))
+        environment = {"MEMCONSOLE_NICE": str(nice)} if nice else {}
+        found.append(Program(name=name, command=_celery(*words), environ=environment))
     schedule = home.run / "beat"
     found.append(Program(name="beat", command=_celery("beat", "--schedule", str(schedule))))
     return found

@@ -20,7 +20,8 @@ class Job:
     or everybody's. ``installation`` jobs have one run for the whole database.
     ``history`` keeps a row for each run that changed something; without it
     (work whose result is its own history) one row is used again.
-    ``carries`` starts a run with the cursor of the one before it.
+    ``carries`` starts a run with the cursor of the one before it. ``long`` is work
+    of many minutes, done by niced workers of its own queue, so that nothing waits.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Job:
     installation: bool = False
     history: bool = True
     carries: bool = False
+    long: bool = False
 
 
 _jobs: dict[str, Job] = {}
@@ -67,7 +69,23 @@ DECAY = register(
     Job("decay", "Facts that nobody has seen for long", "records.decay", timedelta(minutes=10))
 )
 RESCAN = register(
-    Job("rescan", "Every live fact against the current rules", "records.rescan", timedelta(days=1))
+    Job(
+        "rescan",
+        "Every live fact against the current rules",
+        "records.rescan",
+        timedelta(days=1),
+        long=True,
+    )
+)
+SCANS = register(
+    Job(
+        "scans",
+        "Scans by people that wait or go on",
+        "records.scans",
+        timedelta(seconds=30),
+        history=False,
+        long=True,
+    )
 )
 FRESHNESS = register(
     Job("freshness", "Sources that are overdue", "records.freshness", timedelta(minutes=5))
@@ -93,7 +111,13 @@ RECAST = register(
     )
 )
 GATE_REPLAY = register(
-    Job("gate_replay", "Live facts under a draft of the gate's rules", "records.gate_replay", None)
+    Job(
+        "gate_replay",
+        "Live facts under a draft of the gate's rules",
+        "records.gate_replay",
+        None,
+        long=True,
+    )
 )
 PARTITIONS = register(
     Job(

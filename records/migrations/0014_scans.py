@@ -6,7 +6,6 @@ import django.contrib.postgres.fields
 import django.db.models.functions.datetime
 from django.db import migrations, models
 
-
 SQL = Path(__file__).resolve().parent.parent / "sql"
 
 

@@ -14,6 +14,7 @@ from records.access import Access
 from records.domain.facts import HoldReason, Status
 from records.jobs import catalogue, rescan, runs
 from records.models import Event, MemoryRecord
+from records.scans import candidates, planning
 from records.scope import workspace_scope
 
 from .test_write import fact, put
@@ -117,20 +118,20 @@ def test_instruction_split_over_several_writes_is_read_joined(access: Access) ->
 def test_lost_rescan_goes_on_without_missing_or_repeating_a_record(
     access: Access, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rescan, "BATCH", 4)
+    monkeypatch.setattr(planning, "RANGE", 4)
     ids = put_many(access, 18)
     judged: list[UUID] = []
     killed: list[bool] = []
-    really = rescan.judge
+    really = candidates.judge
 
-    def judge(one: rescan.Candidate, *rest: Any) -> Any:
+    def judge(one: candidates.Candidate, *rest: Any) -> Any:
         judged.append(one.id)
         if len(judged) == 10 and not killed:
             killed.append(True)
             raise SystemExit  # nothing in the run catches it, as nothing catches a kill
         return really(one, *rest)
 
-    monkeypatch.setattr(rescan, "judge", judge)
+    monkeypatch.setattr(candidates, "judge", judge)
     first = runs.claim(catalogue.RESCAN, access.workspace_id)
     assert first is not None
     with pytest.raises(SystemExit):

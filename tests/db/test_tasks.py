@@ -48,10 +48,11 @@ def test_each_job_is_queued_by_the_beat_or_by_its_last_run() -> None:
     assert by_beat | by_run == {job.name for job in catalogue.jobs() if job.every}
 
 
-def test_maintenance_jobs_go_to_the_maintenance_queue(celery: Celery) -> None:
+def test_maintenance_and_long_jobs_go_to_queues_of_their_own(celery: Celery) -> None:
     for job in catalogue.jobs():
         queue = celery.amqp.router.route({}, job.task)["queue"].name
-        assert queue == ("maintenance" if job.maintenance else "default")
+        expected = "long" if job.long else "default"
+        assert queue == ("maintenance" if job.maintenance else expected)
 
 
 def test_seldom_job_is_queued_once_when_due_and_not_before(

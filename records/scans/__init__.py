@@ -1,0 +1,25 @@
+"""Scans: stored facts judged again by the current rules, a draft, or softened ones.
+
+``planning`` freezes rules and facts, ``working`` takes ranges with any number
+of workers, ``judging`` does one range, ``finishing`` adds up. See docs/scans.md.
+"""
+
+from records.scans.finishing import by_rule, sums
+from records.scans.planning import EVERYTHING, Chosen, Mode, Rules, ruleset_of, start
+from records.scans.working import cancel, pause, perform_scans, resume, work
+
+__all__ = [
+    "EVERYTHING",
+    "Chosen",
+    "Mode",
+    "Rules",
+    "by_rule",
+    "cancel",
+    "pause",
+    "perform_scans",
+    "resume",
+    "ruleset_of",
+    "start",
+    "sums",
+    "work",
+]
