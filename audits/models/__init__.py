@@ -2,12 +2,13 @@
 
 ``people`` (who logs in, and what they may), ``review`` (leases, decisions,
 notes), ``response`` (incidents, operations, approvals), ``privacy`` (requests
-of data subjects, exports), ``first_audit``, ``sampling``, ``suspicion`` (how odd sessions look) and ``trail``
+of data subjects, exports), ``first_audit``, ``freshness``, ``sampling``, ``suspicion`` (how odd sessions look) and ``trail``
 (seals over the events). Row-level
 security, grants and triggers are SQL files in ``audits/sql``.
 """
 
 from .first_audit import FirstAudit
+from .freshness import PredicateHabit, UnseenFact
 from .measures import Measure
 from .notices import Notice, NoticeAttempt, NoticeChannel, NoticeQuiet, NoticeRule
 from .people import Invitation, LoginFailure, Membership, SavedView, User
@@ -46,6 +47,7 @@ __all__ = [
     "NoticeRule",
     "Operation",
     "OperationTarget",
+    "PredicateHabit",
     "ReviewDecision",
     "ReviewItem",
     "ReviewNote",
@@ -57,5 +59,6 @@ __all__ = [
     "SessionNote",
     "SessionSuspicion",
     "SubjectRequest",
+    "UnseenFact",
     "User",
 ]
