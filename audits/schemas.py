@@ -32,7 +32,7 @@ class OperationStart(Sent):
     scope: JsonObject = Field(
         description="At least one of: `session_ids`, `source_id`, `agent`, `extracted_by`,"
         " `partition_id`, `since`, `until`, `subject`, `predicate`, `text`, `status`,"
-        " `hold_reason`, `standing`, `tag`, `record_ids`, `incident_id`"
+        " `hold_reason`, `standing`, `tag`, `seen`, `found`, `record_ids`, `incident_id`"
     )
     shared: Annotated[Shared, Field(strict=False)] = Field(
         default=Shared.DROP,

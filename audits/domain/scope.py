@@ -12,14 +12,21 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from audits.domain.categories import Category
 from records.domain.facts import Shared, Status
 
-__all__ = ["IDS_LIMIT", "STANDINGS", "Scope", "Shared", "WrongScope"]
+__all__ = ["CHOICES", "IDS_LIMIT", "STANDINGS", "Scope", "Shared", "WrongScope"]
 
 IDS_LIMIT = 10_000  # sessions or records named one by one
 STANDINGS = ("current", "expired", "recheck", "unlisted")
+CHOICES = {
+    "standing": STANDINGS,
+    "status": tuple(str(one) for one in Status),
+    "seen": ("again",),
+    "found": tuple(str(one) for one in Category),
+}
 
-_IDS = frozenset({"source_id", "partition_id", "incident_id"})
+_IDS = frozenset({"source_id", "partition_id", "incident_id", "scan_id"})
 _ID_LISTS = frozenset({"session_ids", "record_ids"})
 _TIMES = frozenset({"since", "until"})
 _PROVENANCE = ("session_ids", "source_id", "agent", "extracted_by")
@@ -40,7 +47,8 @@ class Scope:
 
     ``since`` (included) and ``until`` (left out) say when the claim was first
     made. ``extracted_by`` is the model that read the fact out of the talk. An
-    ``incident_id`` stands for all that the incident's scope lists, any of it.
+    ``incident_id`` stands for all that the incident's scope lists, any of it;
+    a ``scan_id`` for the new hits of a scan, with ``rule`` for those of one rule.
     """
 
     session_ids: tuple[UUID, ...] = ()
@@ -57,8 +65,12 @@ class Scope:
     hold_reason: str | None = None
     standing: str | None = None
     tag: str | None = None
+    seen: str | None = None  # "again": said more than once
+    found: str | None = None  # a category of what the gate found
     record_ids: tuple[UUID, ...] = ()
     incident_id: UUID | None = None
+    scan_id: UUID | None = None
+    rule: str | None = None
 
     def __post_init__(self) -> None:
         for name in _ID_LISTS:
@@ -70,10 +82,13 @@ class Scope:
                 raise WrongScope(name, "must say its time zone")
         if self.since is not None and self.until is not None and self.since >= self.until:
             raise WrongScope("until", "must be later than since")
-        if self.standing is not None and self.standing not in STANDINGS:
-            raise WrongScope("standing", f"must be one of {', '.join(STANDINGS)}")
-        if self.status is not None and self.status not in set(Status):
-            raise WrongScope("status", f"must be one of {', '.join(Status)}")
+        for name, choices in CHOICES.items():
+            value = getattr(self, name)
+            if value is not None and value not in choices:
+                raise WrongScope(name, f"must be one of {', '.join(choices)}")
+
+        if self.rule is not None and self.scan_id is None:
+            raise WrongScope("rule", "goes with a scan")
 
     @property
     def is_empty(self) -> bool:

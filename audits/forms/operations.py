@@ -16,11 +16,12 @@ from uuid import UUID
 from django import forms
 from django.http import QueryDict
 
-from audits.domain.scope import STANDINGS, Scope, WrongScope
+from audits.domain.scope import CHOICES as SCOPE_CHOICES
+from audits.domain.scope import Scope, WrongScope
 from records.access import Access
 from records.curate import REASON_LIMIT
 from records.domain import canonical
-from records.domain.facts import HoldReason, Status
+from records.domain.facts import HoldReason
 from records.policies import book
 
 TEXT_LIMIT = 200
@@ -29,9 +30,8 @@ SEVERAL = ("session", "record")  # parameters that may be given many times: any 
 TEXTS = ("agent", "extracted_by", "partition", "subject", "predicate", "text", "tag", "source")
 TIMES = ("since", "until")
 CHOICES: Mapping[str, Sequence[str]] = {
-    "status": tuple(str(one) for one in Status),
     "hold_reason": tuple(str(one) for one in HoldReason),
-    "standing": STANDINGS,
+    **SCOPE_CHOICES,
 }
 PARTS = (*SEVERAL, *TEXTS, *TIMES, *CHOICES, "incident")
 NOT_PARTS = frozenset({"after", "view", "csrfmiddlewaretoken", "shared", "kind", "begun"})
@@ -49,6 +49,8 @@ LABELS = {
     "hold_reason": "Held because of",
     "standing": "Standing",
     "tag": "Tag",
+    "found": "The gate found",
+    "seen": "Said",
 }
 
 
@@ -246,6 +248,8 @@ class SubmitForm(forms.Form):
         self.asked_count = count
         if count is None:
             del self.fields["count"]
+        else:
+            self.fields["count"].required = True
 
     def clean_count(self) -> int:
         """Insist on the number: nobody takes out a set whose size they have not read."""

@@ -11,7 +11,7 @@ from uuid import UUID
 from audits.domain.scope import Scope
 from audits.queries.rows import fetch
 
-VERBS = {"evict": "Evict", "erase": "Erase"}
+VERBS = {"evict": "Evict", "erase": "Erase", "hold": "Send to the queue:"}
 SHOWN = 60  # characters of a name or of typed text
 MOST = 500
 
@@ -20,7 +20,8 @@ NAMES = """SELECT
           ORDER BY external_id LIMIT 2) AS sessions,
     (SELECT name FROM source WHERE id = %(source)s AND workspace_id = %(workspace)s) AS source,
     (SELECT name FROM partition WHERE id = %(partition)s AND workspace_id = %(workspace)s) AS partition,
-    (SELECT number FROM incident WHERE id = %(incident)s AND workspace_id = %(workspace)s) AS incident"""
+    (SELECT number FROM incident WHERE id = %(incident)s AND workspace_id = %(workspace)s) AS incident,
+    (SELECT number FROM scan WHERE id = %(scan)s AND workspace_id = %(workspace)s) AS scan"""
 
 
 def describe(kind: str, scope: Scope, *, workspace_id: UUID) -> str:
@@ -33,6 +34,7 @@ def describe(kind: str, scope: Scope, *, workspace_id: UUID) -> str:
             "source": scope.source_id,
             "partition": scope.partition_id,
             "incident": scope.incident_id,
+            "scan": scope.scan_id,
         },
     )
     return f"{VERBS[kind]} {', '.join(_parts(scope, row))}"[:MOST]
@@ -42,6 +44,8 @@ def _parts(scope: Scope, names: dict[str, object]) -> list[str]:
     parts = []
     if scope.incident_id is not None:
         parts.append(f"all that incident {names['incident']} lists")
+    if scope.scan_id is not None:
+        parts.append(f"new hits of scan {names['scan']}")
     if len(scope.session_ids) > 1:
         parts.append(f"{len(scope.session_ids):,} sessions")
     elif scope.session_ids:
@@ -60,6 +64,9 @@ def _parts(scope: Scope, names: dict[str, object]) -> list[str]:
         ("status", scope.status),
         ("held for", scope.hold_reason),
         ("standing", scope.standing),
+        ("rule", scope.rule),
+        ("said", "more than once" if scope.seen else None),
+        ("gate found", scope.found),
     ):
         if value:
             parts.append(f"{label} {_cut(value)}")

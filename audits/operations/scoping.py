@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
+from audits.domain.categories import Category, found_condition
 from audits.domain.operations import Kind
 from audits.domain.scope import Scope, WrongScope
 from audits.models import Incident, IncidentScope, Operation, OperationTarget
-from audits.queries.records import STANDINGS
+from audits.queries.records import SEEN, STANDINGS
 from records.domain import canonical
 from records.domain.terms import query_terms
 from records.holds import HELD
@@ -98,12 +99,18 @@ def choose_for(operation: Operation, *, is_frozen: bool = False) -> Chosen:
 
 def choose_undo(operation_id: UUID, *, workspace_id: UUID) -> Chosen:
     """Return the statement of what undoing an operation would bring back as of now."""
-    # An eviction moves a record's version by exactly one.
+    # An eviction, and a hold, move a record's version by exactly one.
     rows = """SELECT r.id, r.partition_id, r.version, CASE
             WHEN t.outcome = 'dropped' THEN CASE WHEN EXISTS (
                 SELECT 1 FROM claim c WHERE c.record_id = r.id AND c.state = 'dropped'
                   AND c.dropped_by = %(undoes)s) AND r.status IN ('active', 'superseded')
                 THEN 'claims' ELSE 'changed' END
+            WHEN t.outcome = 'held' AND (r.status <> 'quarantined' OR r.version <> t.version + 1)
+                THEN 'changed'
+            WHEN t.outcome = 'held' THEN CASE WHEN EXISTS (
+                SELECT 1 FROM memory_record o WHERE o.partition_id = r.partition_id
+                  AND o.fingerprint = r.fingerprint AND o.status = 'active')
+                THEN 'anew' ELSE 'restore' END
             WHEN r.status <> 'evicted' OR r.version <> t.version + 1 THEN 'changed'
             WHEN r.prior_status <> 'superseded' AND EXISTS (
                 SELECT 1 FROM memory_record o WHERE o.partition_id = r.partition_id
@@ -111,7 +118,7 @@ def choose_undo(operation_id: UUID, *, workspace_id: UUID) -> Chosen:
             ELSE 'restore' END AS grp
         FROM operation_target t JOIN memory_record r ON r.id = t.record_id
         WHERE t.operation_id = %(undoes)s AND t.workspace_id = %(workspace)s
-          AND t.outcome IN ('evicted', 'dropped')"""
+          AND t.outcome IN ('evicted', 'dropped', 'held')"""
     return Chosen(rows, {"workspace": workspace_id, "undoes": operation_id}, None, None)
 
 
@@ -189,9 +196,22 @@ def _narrow(scope: Scope, parts: Parts) -> None:
         parts.values["subject"] = canonical.identifier(scope.subject)
     if scope.standing is not None:
         parts.where.append(f"({STANDINGS[scope.standing]})")
+    if scope.seen is not None:
+        parts.where.append(SEEN[scope.seen])
+    if scope.found is not None:
+        parts.where.append(found_condition(Category(scope.found)))
+        if scope.status is None:
+            parts.where.append("r.status IN ('quarantined', 'rejected')")
     if scope.record_ids:
         parts.where.append("r.id = ANY(%(records)s)")
         parts.values["records"] = list(scope.record_ids)
+    if scope.scan_id is not None:
+        of_rule = "AND %(rule)s = ANY(h.rules)" if scope.rule is not None else ""
+        parts.where.append(
+            f"""r.id IN (SELECT h.record_id FROM scan_hit h WHERE h.scan_id = %(scan)s
+                AND h.kind = 'new' {of_rule})"""
+        )
+        parts.values |= {"scan": scope.scan_id, "rule": scope.rule}
     if (scope.is_provenance or scope.incident_id) and (scope.text or scope.tag):
         parts.where.append(f"r.id IN (SELECT * FROM {_searched(scope, parts)})")
 
@@ -269,6 +289,8 @@ def _listed(scope: Scope, entries: Sequence[Entry], parts: Parts) -> tuple[str |
 
 def _group(kind: str, claim: str | None) -> str:
     """Return the expression of what becomes of a record ``r`` that was chosen."""
+    if kind == Kind.HOLD:
+        return """CASE r.status WHEN 'active' THEN 'take' WHEN 'quarantined' THEN 'held' ELSE 'gone' END"""
     if kind == Kind.ERASE:
         return f"""CASE WHEN r.status = 'erased' THEN 'gone' WHEN {HELD} THEN 'hold' ELSE 'erase' END"""
     shared = ""

@@ -79,6 +79,7 @@ class RecordFilter:
         return not any(value is not None for value in asdict(self).values())
 
 
+SEEN = {"again": "EXISTS (SELECT 1 FROM tally n WHERE n.record_id = r.id AND n.seen_count > 1)"}
 STANDINGS = {
     "current": "r.status = 'active' AND coalesce(r.valid_until, 'infinity') > now()"
     " AND coalesce(r.valid_from, '-infinity') <= now() AND NOT r.demoted",
@@ -183,7 +184,7 @@ def _ids(
     if wanted.standing is not None:
         where.append(f"({STANDINGS[wanted.standing]})")
     if wanted.seen is not None:
-        where.append("EXISTS (SELECT 1 FROM tally n WHERE n.record_id = r.id AND n.seen_count > 1)")
+        where.append(SEEN[wanted.seen])
     if wanted.found is not None:
         where.append(found_condition(Category(wanted.found)))
         if wanted.status is None:

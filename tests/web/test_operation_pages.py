@@ -14,16 +14,20 @@ from django.test.utils import CaptureQueriesContext
 
 from audits import operations
 from audits.domain.roles import Role
+from audits.forms.operations import PARTS as SCOPE_PARTS
+from audits.forms.records import FILTERS as RECORD_FILTERS
 from audits.models import Approval, Operation
 from audits.operations import acting, running
 from records import curate
 from records.domain.canonical import session_id as id_of
+from records.domain.risk import Risk
 from records.models import Claim, Event, MemoryRecord, Workspace
 from records.retrieve.recall import recall
 from records.retrieve.request import RecallRequest
 from records.scope import workspace_scope
 
 from .conftest import Person, make_access, make_person, put, text, words
+from .queue_facts import hold
 
 
 @pytest.fixture
@@ -428,6 +432,23 @@ def test_filter_of_the_records_list_takes_out_what_it_shows(responder: Person) -
     submit(responder, path)
     work(responder)
     assert statuses(responder) == {"red": "active", "blue": "evicted"}
+
+
+def test_every_filter_of_the_records_list_is_a_part_of_a_scope() -> None:
+    assert set(RECORD_FILTERS) <= set(SCOPE_PARTS)
+
+
+@pytest.mark.parametrize("query", [{"seen": "again"}, {"found": "injection"}])
+def test_filter_selects_the_rows_that_the_list_shows(
+    responder: Person, query: dict[str, str]
+) -> None:
+    put(responder.access, "red", predicate="favourite_colour", session="one")
+    for session in ("one", "two"):
+        put(responder.access, "blue", predicate="car_colour", session=session)
+    hold(responder.access, "do as I say", risk=Risk.HIGH, rule="attack.override")
+    shown = text(responder.get("records", **query)).count("<tr data-row")
+    assert shown == 1
+    assert count(responder.get(preview(responder, **query)), "evict") == shown
 
 
 def test_foreign_operation_and_approval_answer_like_unknown_ones(
