@@ -4,6 +4,7 @@
 of workers, ``judging`` does one range, ``finishing`` adds up. See docs/scans.md.
 """
 
+from records.scans.again import judge_again, load
 from records.scans.finishing import by_rule, sums
 from records.scans.planning import EVERYTHING, Chosen, Mode, Rules, ruleset_of, start
 from records.scans.working import cancel, pause, perform_scans, resume, work
@@ -15,6 +16,8 @@ __all__ = [
     "Rules",
     "by_rule",
     "cancel",
+    "judge_again",
+    "load",
     "pause",
     "perform_scans",
     "resume",
