@@ -8,7 +8,7 @@ SQL = Path(__file__).resolve().parent.parent / "sql"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("audits", "0015_sampling")]
+    dependencies = [("audits", "0017_rollups")]
     operations = [
         migrations.RunSQL(
             (SQL / "hold_operations.sql").read_text(),
