@@ -21,8 +21,8 @@ from uuid import UUID
 import psycopg
 
 from records import queries
-from records.scans.judging import NOTE
 from records.jobs.runs import Run
+from records.scans.judging import NOTE
 
 BATCH = 2_000  # events folded in one step
 
@@ -34,7 +34,7 @@ FROM sealed_event s JOIN event e ON e.id = s.event_id
 LEFT JOIN memory_record r ON NOT e.details ? 'ruleset' AND r.id = e.target_id
      AND r.workspace_id = e.workspace_id
      AND (e.action IN ('record.approved', 'record.rejected', 'record.reopened')
-          OR (e.action = 'record.held' AND e.reason = %(rescanned)s))
+          OR (e.action = 'record.held' AND (e.reason = %(rescanned)s OR e.details ? 'scan')))
 WHERE s.workspace_id = %(workspace)s AND s.position > %(after)s
 ORDER BY s.position LIMIT %(batch)s"""
 FOLDED = "SELECT position FROM gate_folded WHERE workspace_id = %s FOR UPDATE"

@@ -71,6 +71,7 @@ HELD = (
     Held("fence", "reasons of fences", ("reason",)),
     Held("import_run", "imports", (), ("options",)),
     Held("sample_batch", "samples", (), ("scope",)),
+    Held("scan", "scans", ("scope_title",), ("scope", "rules", "softened")),
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ class Kind(StrEnum):
     EVICT = "evict"
     RESTORE = "restore"
     ERASE = "erase"
+    HOLD = "hold"
 
 
 class State(StrEnum):
@@ -61,10 +62,16 @@ ERASE_GROUPS: dict[str, str] = {
     "gone": "destroyed already",
     "hold": "on legal hold",
 }
+HOLD_GROUPS: dict[str, str] = {
+    "take": "will wait for a reviewer",
+    "held": "held already",
+    "gone": "not in service any more",
+}
 GROUPS_OF: dict[str, dict[str, str]] = {
     Kind.EVICT: GROUPS,
     Kind.RESTORE: RESTORE_GROUPS,
     Kind.ERASE: ERASE_GROUPS,
+    Kind.HOLD: HOLD_GROUPS,
 }
 SHARED_WORDS: dict[Shared, str] = {
     Shared.KEEP: "leave them alone",
@@ -79,10 +86,11 @@ OUTCOMES: dict[str, str] = {
     "restored": "came back",
     "revived": "claim counts again",
     "erased": "destroyed",
+    "held": "sent to the queue",
     "skipped": "left",
     "failed": "failed",
 }
-CHANGING = ("evicted", "dropped", "restored", "revived", "erased")
+CHANGING = ("evicted", "dropped", "restored", "revived", "erased", "held")
 
 BULK_THRESHOLD = 1_000  # facts; from above it a second person must agree, and the count be typed
 UNDO_DAYS = 30
@@ -95,6 +103,8 @@ def acted_groups(kind: str, *, shared: Shared, with_held: bool) -> frozenset[str
         return frozenset({"restore", "claims"})
     if kind == Kind.ERASE:
         return frozenset({"erase"})
+    if kind == Kind.HOLD:
+        return frozenset({"take"})
     acted = {"evict", "superseded"}
     if shared is not Shared.KEEP:
         acted.add("shared")

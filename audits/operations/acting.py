@@ -15,9 +15,10 @@ from audits.domain.operations import Kind
 from audits.domain.scope import Scope, Shared
 from audits.models import Operation
 from audits.operations.scoping import Chosen, choose_for
-from records import curate, queries
+from records import curate, queries, scans
 from records.access import Access
 from records.curate import Acted, Provenance
+from records.domain.facts import HoldReason
 
 Frozen = tuple[UUID, int]  # a target and the version it was shown at
 
@@ -66,6 +67,16 @@ def _evict(operation: Operation, targets: Sequence[Frozen], access: Access, now:
 def _restore(
     operation: Operation, targets: Sequence[Frozen], access: Access, now: datetime
 ) -> Batch:
+    if operation.options.get("of") == Kind.HOLD:
+        acted = curate.release_held(
+            [one for one, _ in targets],
+            operation.reason,
+            access=access,
+            operation_id=operation.id,
+            versions=dict(targets),
+            now=now,
+        )
+        return _left(_batch(acted, "restored"), dict(acted.skipped))
     acted = curate.restore(
         [one for one, _ in targets],
         operation.reason,
@@ -94,10 +105,33 @@ def _erase(operation: Operation, targets: Sequence[Frozen], access: Access, now:
     return _left(_batch(acted, "erased"), dict(acted.skipped))
 
 
+def _hold(operation: Operation, targets: Sequence[Frozen], access: Access, now: datetime) -> Batch:
+    """Hold what fails by the scan's rules as of now, with the findings of now."""
+    scan = scans.load(UUID(operation.scope["scan_id"]), workspace_id=operation.workspace_id)
+    ids = [one for one, _ in targets]
+    verdicts = scans.judge_again(scan, ids, now=now)
+    failing = [one for one in ids if one in verdicts]
+    acted = curate.hold(
+        failing,
+        HoldReason.RESCAN,
+        access=access,
+        note=operation.reason,
+        versions=dict(targets),
+        findings={key: [f.as_json() for f in v.findings] for key, v in verdicts.items()},
+        ruleset=scan.ruleset,
+        details={"operation": str(operation.id), "scan": str(scan.id)},
+        now=now,
+    )
+    batch = _batch(acted, "held")
+    passes = {one: "passes the rules by now" for one in ids if one not in verdicts}
+    return _left(batch, dict(acted.skipped) | passes)
+
+
 ACTS: dict[Kind, Callable[[Operation, Sequence[Frozen], Access, datetime], Batch]] = {
     Kind.EVICT: _evict,
     Kind.RESTORE: _restore,
     Kind.ERASE: _erase,
+    Kind.HOLD: _hold,
 }
 
 

@@ -105,8 +105,10 @@ def preview(
     """
     if access.partition is not None:
         raise NotFound("operation")  # a key of one partition does not reach a workspace's acts
-    if kind not in (Kind.EVICT, Kind.ERASE):
-        raise refuse("kind", "must be evict or erase", "choice")
+    if kind not in (Kind.EVICT, Kind.ERASE, Kind.HOLD):
+        raise refuse("kind", "must be evict, erase or hold", "choice")
+    if kind == Kind.HOLD and scope.scan_id is None:
+        raise refuse("scan_id", "must be given: what is held is what a scan found")
     now = now or datetime.now(UTC)
     with workspace_scope(access.workspace_id), cursor() as cur:
         try:
@@ -128,14 +130,14 @@ def preview(
 def preview_undo(
     operation_id: UUID, *, access: Access, user_id: UUID | None, now: datetime | None = None
 ) -> Operation:
-    """Freeze what taking an eviction back would do now: an operation of kind ``restore``.
+    """Freeze what taking an eviction or a hold back would do now: a ``restore``.
 
     Conflict: there is nothing to take back, its time is over, or an undo is under way.
     """
     now = now or datetime.now(UTC)
     with workspace_scope(access.workspace_id), cursor() as cur:
         undone = load(operation_id, workspace_id=access.workspace_id)
-        if undone.kind != Kind.EVICT:
+        if undone.kind not in (Kind.EVICT, Kind.HOLD):
             raise Conflict(
                 "what was erased cannot come back"
                 if undone.kind == Kind.ERASE
@@ -154,7 +156,7 @@ def preview_undo(
             kind=Kind.RESTORE,
             title=f"Undo: {undone.title}"[:500],
             scope=undone.scope,  # what it was about; its targets are what the first one changed
-            options={"shared": str(Shared.DROP)},
+            options={"shared": str(Shared.DROP), "of": undone.kind},
             incident_id=undone.incident_id,
             undoes=undone.id,
         )

@@ -67,7 +67,7 @@ class Probe:
 
 def sample(operation: Operation) -> list[Probe]:
     """Return the facts to probe, as they are worded now: an erasure leaves no words to ask with."""
-    if operation.kind == Kind.RESTORE:
+    if operation.kind not in (Kind.EVICT, Kind.ERASE):
         return []
     with workspace_scope(operation.workspace_id):
         rows = fetch(CHOOSE, {"operation": operation.id, "seed": operation.digest, "most": SAMPLE})

@@ -83,7 +83,7 @@ def finish(
     operation.receipt = receipt
     operation.state = state
     operation.finished_at = now
-    if operation.kind == Kind.EVICT and operation.changed + operation.dropped_claims:
+    if operation.kind in (Kind.EVICT, Kind.HOLD) and operation.changed + operation.dropped_claims:
         operation.undo_until = now + undo_lasts(_settings(access.workspace_id))
     action = {
         State.CANCELLED: "operation.cancelled",
@@ -157,7 +157,7 @@ def fences_of(operation: Operation) -> dict[str, Any]:
     Of a large operation the fences are those its receipt counted, none once it is undone.
     Inside a workspace scope.
     """
-    if operation.started_at is None or operation.kind == Kind.RESTORE:
+    if operation.started_at is None or operation.kind not in (Kind.EVICT, Kind.ERASE):
         return {"standing": 0, "attempts": 0, "last_attempt_at": None}
     values = {
         "operation": operation.id,

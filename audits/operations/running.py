@@ -105,7 +105,7 @@ def _run(run: Run, operation_id: UUID) -> None:
         operation = load(operation_id, workspace_id=operation.workspace_id)
     found = (
         probing.residue(operation, probes, access=access)
-        if operation.kind != Kind.RESTORE
+        if operation.kind in (Kind.EVICT, Kind.ERASE)
         else None
     )
     with run.step():

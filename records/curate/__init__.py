@@ -11,7 +11,7 @@ from records.curate.acting import REASON_LIMIT, Acted, Held
 from records.curate.containing import release, suspend
 from records.curate.ending import erase, retract
 from records.curate.evicting import Provenance, evict
-from records.curate.holding import approve, findings_digest, hold, reject, reopen
+from records.curate.holding import approve, findings_digest, hold, reject, release_held, reopen
 from records.curate.restoring import restore
 from records.curate.tending import confirm, extend
 
@@ -29,6 +29,7 @@ __all__ = [
     "hold",
     "reject",
     "release",
+    "release_held",
     "reopen",
     "restore",
     "retract",

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -196,6 +197,7 @@ def leave(
     after: After,
     hold_reason: str | None = "",
     versions: Mapping[UUID, int] | None = None,
+    details: Mapping[str, Any] = MappingProxyType({}),
 ) -> Acted:
     """Move records that stand in one of ``leaving`` to ``status``, and say so."""
     now = now or datetime.now(UTC)
@@ -221,7 +223,7 @@ def leave(
             acted.restored = [one for one, _ in restored]
             events.append(
                 [
-                    *(moved(action, h, reason) for h in movable),
+                    *(moved(action, h, reason, **details) for h in movable),
                     *restorations(restored, "what displaced it was rejected"),
                 ],
                 access=access,

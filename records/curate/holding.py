@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -142,14 +143,17 @@ def hold(
     access: Access,
     note: str = "",
     version: int | None = None,
+    versions: Mapping[UUID, int] | None = None,
     findings: dict[UUID, Sequence[dict[str, Any]]] | None = None,
     ruleset: str = "",
+    details: Mapping[str, Any] = MappingProxyType({}),
     now: datetime | None = None,
 ) -> Acted:
     """Take live records out of service until a person decides.
 
     ``findings`` (by record) and ``ruleset`` replace what the gate said when a
-    rescan holds.
+    rescan holds. One of several that has moved on from its place in ``versions``
+    is skipped.
     """
 
     def note_findings(
@@ -173,10 +177,57 @@ def hold(
         note or str(reason),
         access=access,
         version=version,
+        versions=versions,
         now=now,
         after=note_findings,
         hold_reason=str(reason),
+        details=details,
     )
+
+
+@retried
+def release_held(
+    record_ids: Iterable[UUID],
+    reason: str,
+    *,
+    access: Access,
+    operation_id: UUID | None = None,
+    versions: Mapping[UUID, int] | None = None,
+    now: datetime | None = None,
+) -> Acted:
+    """Take back what a rescan held: each record is in service again, reconciled as of now.
+
+    No approval: the next rescan that finds the same holds it again. What was
+    decided or changed since, or is stored anew, is skipped.
+    """
+    now = now or datetime.now(UTC)
+    wanted = list(dict.fromkeys(record_ids))
+    details = {"operation": str(operation_id)} if operation_id else {}
+    with acting(access) as cur:
+        found = lock(cur, wanted, access.workspace_id)
+        acted = Acted(matched=len(found))
+        acted.skipped += [(one, "not found") for one in wanted if one not in found]
+        coming: list[Held] = []
+        for held in found.values():
+            if held.status is not Status.QUARANTINED or held.hold_reason != HoldReason.RESCAN:
+                acted.skipped.append((held.id, f"is {held.status}, not held by a rescan"))
+            elif versions is not None and versions.get(held.id) != held.version:
+                acted.skipped.append((held.id, "has changed since"))
+            else:
+                coming.append(held)
+        if not coming:
+            return acted
+        placed = readmit(
+            cur, coming, access, now, action="record.restored", reason=reason, details=details
+        )
+        cur.execute(
+            "UPDATE memory_record SET hold_reason = '' WHERE id = ANY(%s)", [placed.changed]
+        )
+        signals.touch(cur, placed.changed, now)
+        acted.changed += placed.changed
+        acted.skipped += placed.skipped
+        acted.superseded += placed.superseded
+        return acted
 
 
 @retried
