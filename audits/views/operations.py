@@ -43,6 +43,7 @@ VERBS: Mapping[str, tuple[str, str, str]] = {
     Kind.EVICT: ("Evict", "Evicting", "Evicted"),
     Kind.RESTORE: ("Restore", "Restoring", "Restored"),
     Kind.ERASE: ("Erase", "Erasing", "Erased"),
+    Kind.HOLD: ("Hold", "Holding", "Held"),
 }
 DRAFT = "operation_draft"  # where a reason waits while its preview is made anew
 
@@ -394,7 +395,7 @@ def _groups(
 
 def _can_undo(operation: Operation, beside: Beside, now: Any) -> bool:
     return (
-        operation.kind == Kind.EVICT
+        operation.kind in (Kind.EVICT, Kind.HOLD)
         and operation.state in RETRIABLE
         and operation.changed + operation.dropped_claims > 0
         and (operation.undo_until is None or operation.undo_until > now)
