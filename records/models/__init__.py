@@ -4,7 +4,8 @@
 claims, slots, fences), ``logs`` (events and serves, append-only), ``work``
 (jobs, idempotency, embedding models), ``imports`` (how far each file got),
 ``gate`` (a workspace's own rules), ``scans`` (stored facts judged again), ``holds``
-(what must be kept) and ``signals`` (what looks odd of a session).
+(what must be kept), ``merges`` (what a person has said is one fact) and ``signals``
+(what looks odd of a session).
 Constraints that Django cannot say (composite keys, row-level security, partial
 unique and covering indexes, grants) are SQL files in ``records/sql``. See
 docs/schema.md for the map.
@@ -16,6 +17,7 @@ from .holds import LegalHold
 from .imports import ImportRun
 from .logs import Event, Recall, Serve
 from .memory import Address, Claim, Fence, MemoryRecord, Slot, Standing, Tally
+from .merges import MergedClaim, RecordMerge
 from .policies import PredicatePolicy
 from .scans import Scan, ScanHit, ScanRange
 from .signals import SessionSignals
@@ -38,9 +40,11 @@ __all__ = [
     "JobRun",
     "LegalHold",
     "MemoryRecord",
+    "MergedClaim",
     "Partition",
     "PredicatePolicy",
     "Recall",
+    "RecordMerge",
     "Scan",
     "ScanHit",
     "ScanRange",

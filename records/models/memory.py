@@ -75,7 +75,8 @@ class MemoryRecord(models.Model):
     ``corroboration`` counts independent sessions and sources, up to 8, where
     the ranking factor is at its ceiling. ``trust`` is the best tier among the
     claims (0 untrusted, 1 standard, 2 trusted). ``prior_status`` is where an
-    evicted record stood, so that restoring puts it back there. ``risk`` orders
+    evicted record stood, so that restoring puts it back there. ``merged_into``
+    is the record that a person has said is the same fact. ``risk`` orders
     the review queue (``domain.risk``). ``terms`` holds the first 160
     search terms, ``more_terms`` the rest. ``salt`` keys the digests that
     events keep; erasure destroys it.
@@ -132,6 +133,7 @@ class MemoryRecord(models.Model):
     prior_status = models.TextField(default="", db_default="")
     superseded_by = models.UUIDField(null=True)
     superseded_at = models.DateTimeField(null=True)
+    merged_into = models.UUIDField(null=True)
     believed = InstantMultirange()
     serve_after = models.DateTimeField(null=True)
     recheck_at = models.DateTimeField(null=True)
@@ -169,8 +171,9 @@ class Claim(models.Model):
 
     ``state``: ``live`` counts; ``held`` was stopped by the gate (a restatement
     whose wording is suspicious); ``dropped`` was evicted, by the operation
-    ``dropped_by`` where it was one. ``wording`` is kept when it differs from
-    the record's content.
+    ``dropped_by`` where it was one; ``moved`` counts at the record that this
+    one was merged into, by ``merge_id``. ``wording`` is kept when it differs
+    from the record's content.
     """
 
     pk = models.CompositePrimaryKey("record_id", "session_id", "source_id")
@@ -199,6 +202,7 @@ class Claim(models.Model):
     evidence = models.TextField(default="", db_default="")
     wording = models.TextField(default="", db_default="")
     dropped_by = models.UUIDField(null=True)
+    merge_id = models.UUIDField(null=True)
 
     class Meta:
         db_table = "claim"
