@@ -120,6 +120,15 @@ MEASURES = register(
         history=False,
     )
 )
+ROLLUPS = register(
+    Job(
+        "rollups",
+        "Counts for the charts, by quarter of an hour",
+        "audits.rollups",
+        timedelta(minutes=1),
+        history=False,
+    )
+)
 NOTICES = register(
     Job(
         "notices",
@@ -152,6 +161,15 @@ VERDICTS = register(
         "Verdicts on sampled facts, carried out",
         "audits.verdicts",
         timedelta(seconds=30),
+        history=False,
+    )
+)
+HABITS = register(
+    Job(
+        "habits",
+        "How often facts are seen again, and which are silent for longer",
+        "audits.habits",
+        timedelta(hours=1),
         history=False,
     )
 )

@@ -10,9 +10,10 @@ from uuid import UUID
 
 from celery import shared_task
 
-from audits import anchors, checks, gate_hits, jobs, leases, measures, seals, suspicion
+from audits import anchors, checks, gate_hits, jobs, leases, measures, rollups, seals, suspicion
 from audits.approvals import expire_approvals
 from audits.first_audit import run_audit
+from audits.freshness import measure_habits
 from audits.notices import delivering
 from audits.operations.previewing import tidy_previews
 from audits.operations.running import perform_waiting
@@ -101,10 +102,22 @@ def first_audit(workspace_id: str | None = None) -> None:
     perform_everywhere(jobs.FIRST_AUDIT, run_audit, workspace_id=_id(workspace_id))
 
 
+@shared_task(name=jobs.HABITS.task)
+def measure_predicate_habits(workspace_id: str | None = None) -> None:
+    """Measure how often facts are seen again, in one workspace or in all."""
+    perform_everywhere(jobs.HABITS, measure_habits, workspace_id=_id(workspace_id))
+
+
 @shared_task(name=jobs.MEASURES.task)
 def measure(workspace_id: str | None = None) -> None:
     """Measure the memory of one workspace, or of all."""
     perform_everywhere(jobs.MEASURES, measures.measure, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=jobs.ROLLUPS.task)
+def keep_counts(workspace_id: str | None = None) -> None:
+    """Count for the charts what is new in one workspace, or in all."""
+    perform_everywhere(jobs.ROLLUPS, rollups.keep_counts, workspace_id=_id(workspace_id))
 
 
 @shared_task(name=jobs.NOTICES.task)

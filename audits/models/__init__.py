@@ -24,6 +24,7 @@ from .response import (
     SessionNote,
 )
 from .review import ReviewDecision, ReviewItem, ReviewNote
+from .rollups import Rollup, RollupProgress
 from .sampling import SampleBatch, SampleItem
 from .suspicion import SessionSuspicion
 from .trail import Seal, SealedEvent
@@ -51,6 +52,8 @@ __all__ = [
     "ReviewDecision",
     "ReviewItem",
     "ReviewNote",
+    "Rollup",
+    "RollupProgress",
     "SampleBatch",
     "SampleItem",
     "SavedView",
