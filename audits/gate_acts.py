@@ -92,7 +92,7 @@ def activate(
 
 def is_somebody_else(access: Access, *, user_id: UUID) -> bool:
     """Say whether anybody else here could be the second person. Inside a workspace scope."""
-    return could_answer([], user_id=user_id, access=access)
+    return could_answer(user_id=user_id, access=access)
 
 
 def _perform(approval: Approval, access: Access) -> None:

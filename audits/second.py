@@ -49,11 +49,7 @@ def ask_or_do_alone(
         )
 
 
-def could_answer(approval_kind_authors: list[UUID], *, user_id: UUID, access: Access) -> bool:
+def could_answer(*, user_id: UUID, access: Access) -> bool:
     """Say whether anybody could answer a question of this person's. Inside a workspace scope."""
-    asked = Approval(
-        workspace_id=access.workspace_id,
-        requested_by_id=user_id,
-        payload={"authors": [str(one) for one in approval_kind_authors]},
-    )
+    asked = Approval(workspace_id=access.workspace_id, requested_by_id=user_id, payload={})
     return approvals.others_eligible(asked) > 0

@@ -12,7 +12,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from audits import operations
+from audits import incidents, operations
+from audits.domain.incidents import ScopeKind, Severity
 from audits.domain.roles import Role
 from audits.forms.operations import PARTS as SCOPE_PARTS
 from audits.forms.records import FILTERS as RECORD_FILTERS
@@ -440,7 +441,7 @@ def test_every_filter_of_the_records_list_is_a_part_of_a_scope() -> None:
 
 @pytest.mark.parametrize("query", [{"seen": "again"}, {"found": "injection"}])
 def test_filter_selects_the_rows_that_the_list_shows(
-    responder: Person, query: dict[str, str]
+    responder: Person, query: dict[str, Any]
 ) -> None:
     put(responder.access, "red", predicate="favourite_colour", session="one")
     for session in ("one", "two"):
@@ -449,6 +450,57 @@ def test_filter_selects_the_rows_that_the_list_shows(
     shown = text(responder.get("records", **query)).count("<tr data-row")
     assert shown == 1
     assert count(responder.get(preview(responder, **query)), "evict") == shown
+
+
+def test_several_sessions_ticked_in_the_list_are_one_scope(responder: Person) -> None:
+    for session in ("one", "two", "three"):
+        put(responder.access, f"of {session}", predicate="owns", session=session)
+    ids = [str(session_of(responder, one)) for one in ("one", "two")]
+    shown = responder.client.get(responder.url(f"operations/new?session={ids[0]}&session={ids[1]}"))
+    assert page_text(shown).count('name="session"') == 2
+    path = preview(responder, session=ids)
+    submit(responder, path)
+    work(responder)
+    assert {value for value, one in statuses(responder).items() if one == "evicted"} == {
+        "of one",
+        "of two",
+    }
+
+
+def test_source_and_time_of_the_claims_are_parts_of_a_scope(responder: Person) -> None:
+    put(responder.access, "a", predicate="owns", source="feed", source_key="k1")
+    put(responder.access, "b", predicate="owns", source="other", source_key="k2")
+    assert count(responder.get(preview(responder, source="feed")), "total") == 1
+    both = {"source": "feed", "since": "2020-01-01", "until": "2020-02-01"}
+    assert count(responder.get(preview(responder, **both)), "total") == 0
+    assert (
+        count(responder.get(preview(responder, **(both | {"until": "2100-01-01"}))), "total") == 1
+    )
+    backwards = responder.post("operations/new", {**both, "until": "2019-01-01"})
+    assert backwards.status_code == 422
+
+
+def test_incident_alone_means_all_it_lists_and_beside_others_where_the_act_belongs(
+    responder: Person,
+) -> None:
+    fill(responder, 2)
+    put(responder.access, "other", predicate="owns", session="good")
+    opened = incidents.open_incident(
+        incidents.Details("Poisoned", Severity.HIGH),
+        [incidents.Part(ScopeKind.SESSION, session_of(responder, "bad"))],
+        access=responder.access,
+    )
+    path = preview(responder, incident=str(opened.id))
+    page = responder.get(path)
+    assert count(page, "evict") == 2
+    assert f"#{opened.number}" in words(page)
+    submit(responder, path, incident=str(opened.id))
+    work(responder)
+    assert statuses(responder)["other"] == "active"
+    assert stored(path, responder).incident_id == opened.id
+    beside = preview(responder, incident=str(opened.id), session=str(session_of(responder, "good")))
+    assert count(responder.get(beside), "evict") == 1
+    assert stored(beside, responder).incident_id == opened.id
 
 
 def test_foreign_operation_and_approval_answer_like_unknown_ones(
