@@ -41,6 +41,10 @@ class Weighting(StrEnum):
     RISK = "risk"  # what there is least reason to trust
 
 
+# A batch of facts that a person chose: no sample, so that no estimate of the whole counts it.
+CHOSEN = "chosen"
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """One answered item: its chance to be drawn, how often it was served, whether it is bad."""

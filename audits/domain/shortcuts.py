@@ -61,6 +61,7 @@ SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("verify-false", "3", "False: it never was", "Sample and verify"),
     Shortcut("verify-unknown", "4", "Cannot tell", "Sample and verify"),
     Shortcut("go-verification", "g v", "Go to sample and verify", "Pages"),
+    Shortcut("go-freshness", "g f", "Go to what should be refreshed", "Pages"),
     Shortcut("filter-cell", "f", "Show only rows with this cell's value", "Audit trail"),
     Shortcut("exclude-cell", "F", "Leave out rows with this cell's value", "Audit trail"),
 )
@@ -88,7 +89,7 @@ def check_remap(wanted: Mapping[str, str]) -> tuple[dict[str, str], dict[str, st
     for name, key in wanted.items():
         if name not in _BY_ID:
             continue
-        fault = _fault(key)
+        fault = "" if key == _BY_ID[name].key else _fault(key)
         if fault:
             errors[name] = fault
         elif key != _BY_ID[name].key:

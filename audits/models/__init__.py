@@ -2,8 +2,8 @@
 
 ``people`` (who logs in, and what they may), ``review`` (leases, decisions,
 notes), ``response`` (incidents, operations, approvals), ``privacy`` (requests
-of data subjects, exports), ``first_audit``, ``freshness``, ``sampling``, ``suspicion`` (how odd sessions look) and ``trail``
-(seals over the events). Row-level
+of data subjects, exports), ``first_audit``, ``freshness``, ``sampling``, ``suspicion``
+(how odd sessions look) and ``trail`` (seals over the events). Row-level
 security, grants and triggers are SQL files in ``audits/sql``.
 """
 

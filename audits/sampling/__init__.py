@@ -7,7 +7,7 @@
 
 from .acting import carry_out
 from .answering import answer, open_item, settle, take_next, undo_last
-from .drawing import Draw, close, draw
+from .drawing import Draw, close, draw, draw_chosen
 from .reading import list_batches, load_batch, load_figures
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "carry_out",
     "close",
     "draw",
+    "draw_chosen",
     "list_batches",
     "load_batch",
     "load_figures",

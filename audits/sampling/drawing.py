@@ -6,12 +6,13 @@ agent is told as current: active, within its validity, not marked for recheck.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from audits.domain.sampling import MOST_SIZE, Weighting, chance
+from audits.domain.sampling import CHOSEN, MOST_SIZE, Weighting, chance
 from audits.models import SampleBatch, SampleItem
 from audits.queries.rows import fetch
 from records import events
@@ -127,6 +128,60 @@ def draw(wanted: Draw, *, access: Access, now: datetime) -> SampleBatch:
     )
     _say("sample.drawn", batch, access, size=batch.size, seed=batch.seed,
          weighting=batch.weighting, population=batch.population)  # fmt: skip
+    return batch
+
+
+CHOOSE = """SELECT r.id, r.partition_id, r.predicate,
+    (SELECT count(*) FROM serve v WHERE v.record_id = r.id AND v.at > %(since)s) AS served
+FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS w (id, place) JOIN memory_record r ON r.id = w.id
+WHERE r.workspace_id = %(workspace)s AND r.status = 'active' ORDER BY w.place"""
+
+
+def draw_chosen(
+    record_ids: Sequence[UUID], reason: str, *, access: Access, now: datetime
+) -> SampleBatch:
+    """Make a batch of exactly these live facts, in this order. Inside a workspace scope.
+
+    It stands for nothing but itself: every fact had the chance 1. BadRequest: none is live.
+    """
+    if not 1 <= len(record_ids) <= MOST_SIZE:
+        raise BadRequest(FieldError("size", f"must lie between 1 and {MOST_SIZE}", "range"))
+    values = {"ids": list(record_ids), "workspace": access.workspace_id, "since": now - SERVED_IN}
+    rows = fetch(CHOOSE, values)
+    if not rows:
+        raise BadRequest(FieldError("scope", "holds no live fact to draw from", "empty"))
+    batch = SampleBatch.objects.create(
+        id=uuid7(now),
+        workspace_id=access.workspace_id,
+        number=_next_number(access.workspace_id),
+        weighting=CHOSEN,
+        seed=0,
+        size=len(rows),
+        population=len(rows),
+        population_served=sum(row["served"] for row in rows),
+        made_by=str(access.actor),
+        made_at=now,
+    )
+    SampleItem.objects.bulk_create(
+        [
+            SampleItem(
+                id=uuid7(now),
+                workspace_id=access.workspace_id,
+                batch_id=batch.id,
+                partition_id=row["partition_id"],
+                record_id=row["id"],
+                place=place,
+                predicate=row["predicate"],
+                chance=1.0,
+                served=row["served"],
+            )
+            for place, row in enumerate(rows, start=1)
+        ]
+    )
+    happening = Happening(
+        "sample.chosen", "sample_batch", batch.id, reason=reason, details={"size": batch.size}
+    )
+    events.append([happening], access=access)
     return batch
 
 

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from audits.domain.sampling import (
     BAD,
+    CHOSEN,
     Agreement,
     Answer,
     Estimate,
@@ -129,8 +130,12 @@ def load_figures(batch_ids: Sequence[UUID], *, workspace_id: UUID) -> Figures:
 
 
 def load_trend(*, workspace_id: UUID) -> list[tuple[dict[str, Any], Estimate]]:
-    """Return the latest batches with what each says of all facts, the oldest first."""
-    batches = list_batches(cursor=None, workspace_id=workspace_id, limit=LATEST).items
+    """Return the latest samples with what each says of all facts, the oldest first.
+
+    Batches of facts that a person chose say nothing of the others, and are left out.
+    """
+    latest = list_batches(cursor=None, workspace_id=workspace_id, limit=LATEST).items
+    batches = [one for one in latest if one["weighting"] != CHOSEN]
     rows = fetch(ANSWERS, {"batches": [one["id"] for one in batches], "workspace": workspace_id})
     of_batch: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from audits import sampling, sampling_charts
 from audits.access import ConsoleRequest, require
 from audits.domain.roles import Permission
-from audits.domain.sampling import LEAST_ANSWERS, Verdict, Weighting
+from audits.domain.sampling import CHOSEN, LEAST_ANSWERS, Verdict, Weighting
 from audits.forms.sampling import DrawForm, VerdictForm
 from audits.leases import Reviewer
 from audits.sampling.answering import REGRET
@@ -28,6 +28,7 @@ WORDS = {
     Weighting.UNIFORM: "every fact alike",
     Weighting.SERVES: "by serves",
     Weighting.RISK: "by risk",
+    CHOSEN: "chosen by a person, no sample of the whole",
 }
 
 
@@ -111,7 +112,7 @@ def show_batch(request: ConsoleRequest, batch_id: UUID) -> HttpResponse:
         "batch": batch,
         "page": page,
         "figures": figures,
-        "word": WORDS[Weighting(batch["weighting"])],
+        "word": WORDS[batch["weighting"]],
         "least": LEAST_ANSWERS,
         "verdict": verdict,
         "is_disputed": is_disputed,

@@ -12,21 +12,34 @@ from records.curate.containing import release, suspend
 from records.curate.ending import erase, retract
 from records.curate.evicting import Provenance, evict
 from records.curate.holding import approve, findings_digest, hold, reject, release_held, reopen
+from records.curate.merging import Merged, merge, part
 from records.curate.restoring import restore
-from records.curate.tending import confirm, extend
+from records.curate.tending import (
+    confirm,
+    confirm_several,
+    extend,
+    extend_several,
+    mark_recheck,
+)
 
 __all__ = [
     "REASON_LIMIT",
     "Acted",
     "Held",
+    "Merged",
     "Provenance",
     "approve",
     "confirm",
+    "confirm_several",
     "erase",
     "evict",
     "extend",
+    "extend_several",
     "findings_digest",
     "hold",
+    "mark_recheck",
+    "merge",
+    "part",
     "reject",
     "release",
     "release_held",

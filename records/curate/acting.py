@@ -63,6 +63,7 @@ class Held:
     hold_reason: str
     findings: Any
     override: Any
+    merged_into: UUID | None
 
 
 Restored = list[tuple[UUID, UUID]]  # (record, partition)
@@ -95,7 +96,8 @@ def lock(
         store.lock_slots(cur, workspace_id, slots)
     cur.execute(
         """SELECT id, partition_id, slot_id, fingerprint, status, version, order_at, cardinality, session_id,
-                  source_id, source_key, prior_status, superseded_by, hold_reason, findings, override
+                  source_id, source_key, prior_status, superseded_by, hold_reason, findings, override,
+                  merged_into
            FROM memory_record WHERE id = ANY(%s) ORDER BY id FOR UPDATE""",
         [wanted],
     )

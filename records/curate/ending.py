@@ -11,6 +11,7 @@ from records import erasing, events, holds, signals
 from records.access import Access
 from records.curate.acting import Acted, acting, leave, lock, moved
 from records.curate.fencing import fence_for_everyone
+from records.curate.merging import forget_merges, other_wordings
 from records.domain.facts import Status
 from records.fences import fence_key, keyed_fingerprint
 from records.scope import retried
@@ -82,7 +83,8 @@ def erase(
         ids = acted.changed = [h.id for h in going]
         erasing.erase_elsewhere(cur, ids, access)
         key = fence_key(access.workspace_id)
-        fence_for_everyone(cur, going, access, now, reason)
+        fence_for_everyone(cur, [*going, *other_wordings(cur, going, access)], access, now, reason)
+        forget_merges(cur, ids, access, now)
         cur.execute(
             """UPDATE fence f SET fingerprint = u.digest, keyed = true
                FROM unnest(%s::uuid[], %s::text[], %s::text[]) AS u (partition_id, fingerprint, digest)
@@ -100,6 +102,7 @@ def erase(
                    embedding = NULL, embedding_model = NULL, terms = '{}', more_terms = NULL,
                    findings = '[]', metadata = '{}', tags = '{}', labels = '{}', external_id = NULL,
                    extracted_by = '', recheck_reason = NULL,
+                   merged_into = NULL,
                    source_key = CASE WHEN derived THEN 'erased:' || id END, override = NULL, salt = NULL
                WHERE id = ANY(%s)""",
             [now, ids],

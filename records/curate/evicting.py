@@ -184,10 +184,11 @@ def _drop_claims(
     if provenance is None or not held:
         return set(), set()
     ids = [h.id for h in held if h.id in provenance.claims]
-    # Writers wait for the slots' locks, so what this finds stays so until the commit.
+    # Writers wait for the slots' locks, so what this finds stays so until the commit. A word
+    # that counts at another record since a merge is still a word on this one.
     cur.execute(
         """SELECT record_id, session_id, source_id FROM claim
-           WHERE record_id = ANY(%s) AND state = 'live'""",
+           WHERE record_id = ANY(%s) AND state IN ('live', 'moved')""",
         [ids],
     )
     named = {(one, *key) for one in ids for key in provenance.claims[one]}

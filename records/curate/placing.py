@@ -193,11 +193,11 @@ def _addresses_of(
 
 
 def taken_fingerprints(cur: psycopg.Cursor[Row], held: Sequence[Held]) -> set[tuple[UUID, str]]:
-    """Return which of these facts another live or held row states by now."""
+    """Return which of these facts another row states by now, live, held or merged elsewhere."""
     cur.execute(
-        """SELECT r.partition_id, r.fingerprint FROM unnest(%s::uuid[], %s::text[]) AS w (p, f)
+        f"""SELECT r.partition_id, r.fingerprint FROM unnest(%s::uuid[], %s::text[]) AS w (p, f)
            JOIN memory_record r ON r.partition_id = w.p AND r.fingerprint = w.f
-            AND r.status IN ('active', 'quarantined') WHERE r.id <> ALL(%s)""",
+            AND {store.TAKEN} WHERE r.id <> ALL(%s)""",
         [
             [h.partition_id for h in held],
             [h.fingerprint for h in held],
@@ -266,7 +266,8 @@ def _unlink(cur: psycopg.Cursor[Row], ids: Sequence[UUID], now: datetime) -> Res
                       r.id, r.slot_id, r.cardinality, r.partition_id, r.fingerprint
                FROM memory_record r JOIN memory_record gone ON gone.id = r.superseded_by
                WHERE r.superseded_by = ANY(%(ids)s) AND r.status = 'superseded'
-                 AND gone.superseded_by IS NULL
+                 -- Another wording of what goes was not displaced by it: it goes with it.
+                 AND r.merged_into IS NULL AND gone.superseded_by IS NULL
                ORDER BY CASE WHEN r.cardinality = 'one' THEN r.slot_id ELSE r.id END, r.order_at DESC, r.id DESC)
            UPDATE memory_record r SET status = 'active', status_at = %(now)s, superseded_by = NULL,
                                       superseded_at = NULL
@@ -276,7 +277,8 @@ def _unlink(cur: psycopg.Cursor[Row], ids: Sequence[UUID], now: datetime) -> Res
                    AND o.cardinality = 'one'))
              AND NOT EXISTS (
                  SELECT 1 FROM memory_record o WHERE o.partition_id = c.partition_id
-                   AND o.fingerprint = c.fingerprint AND o.status IN ('active', 'quarantined'))
+                   AND o.fingerprint = c.fingerprint AND (o.status IN ('active', 'quarantined')
+                       OR o.status = 'superseded' AND o.merged_into IS NOT NULL))
            RETURNING r.id, r.partition_id""",
         {"ids": ids, "now": now},
     )

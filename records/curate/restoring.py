@@ -20,6 +20,10 @@ from records.domain.facts import HoldReason, Status
 from records.queries import Row
 from records.scope import retried
 
+# A claim that counted at another record since a merge counts there again.
+BACK = """CASE WHEN EXISTS (SELECT 1 FROM record_merge m WHERE m.id = c.merge_id
+    AND m.gone_id = c.record_id AND m.parted_at IS NULL) THEN 'moved' ELSE 'live' END"""
+
 
 @retried
 def restore(
@@ -81,7 +85,7 @@ def restore(
         ids = [h.id for h in coming]
         lift_fences(cur, coming, access, now)
         cur.execute(
-            """UPDATE claim SET state = 'live', dropped_by = NULL WHERE record_id = ANY(%(ids)s)
+            f"""UPDATE claim c SET state = {BACK}, dropped_by = NULL WHERE record_id = ANY(%(ids)s)
                  AND state = 'dropped'
                  AND (%(operation)s::uuid IS NULL OR dropped_by = %(operation)s::uuid)""",
             {"ids": ids, "operation": operation_id},
@@ -89,7 +93,10 @@ def restore(
         by_prior = defaultdict(list)
         for held in coming:
             by_prior[held.prior_status or str(Status.ACTIVE)].append(held)
-        past = by_prior.pop(str(Status.SUPERSEDED), [])
+        # One that was merged into another is past whatever became of that.
+        superseded = by_prior.pop(str(Status.SUPERSEDED), [])
+        merged = [h for h in superseded if h.merged_into is not None]
+        past = [h for h in superseded if h.merged_into is None]
         ends = _successors(cur, past, coming)
         live = by_prior.pop(str(Status.ACTIVE), []) + [h for h in past if h.id not in ends]
         placed = readmit(
@@ -113,6 +120,8 @@ def restore(
                    WHERE r.id = u.id AND r.superseded_by <> u.successor""",
                 [list(ends), list(ends.values())],
             )
+        if merged:
+            by_prior[str(Status.SUPERSEDED)] += merged
         for prior, several in by_prior.items():
             ids = [h.id for h in several]
             if prior == Status.QUARANTINED:
@@ -139,7 +148,7 @@ def _coming(
             stayed = held.id in acted.revived
             why = "stayed in service; its claim counts again" if stayed else None
             acted.skipped.append((held.id, why or f"is {held.status}, not evicted"))
-        elif _is_past(held):
+        elif _is_past(held) and held.merged_into is None:
             yield held
         elif fact in seen:
             acted.skipped.append((held.id, "the same fact is stored anew"))
@@ -183,7 +192,7 @@ def _revive_claims(
     if not stayed or not (session_id or source_id or operation_id):
         return set()
     cur.execute(
-        """UPDATE claim SET state = 'live', dropped_by = NULL
+        f"""UPDATE claim c SET state = {BACK}, dropped_by = NULL
            WHERE record_id = ANY(%s) AND state = 'dropped'
              AND (session_id = %s OR source_id = %s OR dropped_by = %s) RETURNING record_id""",
         [stayed, session_id, source_id, operation_id],
