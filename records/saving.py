@@ -48,6 +48,7 @@ def save(
     the server works is.
     """
     store.save_known(cur, ledger.known.values(), now)
+    store.end_merges(cur, _parted(ledger), now, by=str(access.actor))
     rows, salts = _record_rows(ledger, drafts, access, now)
     with store.RECORDS.inserting(cur, rows):
         claims = _claim_rows(ledger, drafts, access)
@@ -57,6 +58,7 @@ def save(
                 for one in new_partitions
             ),
             *_happenings(drafts, ledger, salts),
+            *(_parted_anew(one, drafts, ledger) for one in _parted(ledger)),
         ]
     _refresh_contents(cur, ledger, drafts)
     with store.CLAIMS.inserting(cur, claims):
@@ -72,6 +74,26 @@ def save(
         signals.save(cur, drafts, salts, access=access, now=now)
     events.append(happenings, access=access)
     return answers
+
+
+def _parted(ledger: Ledger) -> list[UUID]:
+    """Return the merged wordings that are facts of their own again."""
+    return [k.id for k in ledger.known.values() if "merged_into" in k.changed]
+
+
+def _parted_anew(record_id: UUID, drafts: Sequence[Draft], ledger: Ledger) -> Happening:
+    """Say that a merged wording was stored as a fact of its own, and by which session."""
+    alias = ledger.known[record_id]
+    place = (alias.slot_id, alias.fingerprint)
+    by = next(d for d in drafts if (d.identity.slot_id, d.identity.fingerprint) == place)
+    return Happening(
+        "record.parted",
+        "record",
+        target_id=record_id,
+        partition_id=by.partition_id,
+        session_id=by.session_id,
+        reason="said anew",
+    )
 
 
 def _written(one: Draft) -> Written:

@@ -123,7 +123,12 @@ CLAIMS = Table(
 KNOWN_COLUMNS = """r.id, r.fingerprint, r.slot_id, r.status, r.cardinality, r.confidence, r.order_at,
     greatest(r.last_seen, t.last_seen), r.source_id, r.hold_reason, r.content, r.valid_until,
     r.valid_until_given, r.derived, r.trust, r.superseded_by, r.superseded_at, r.recheck_at,
-    r.unlisted_at, coalesce(t.seen_count, 1)"""
+    r.unlisted_at, r.merged_into, coalesce(t.seen_count, 1)"""
+
+# What a fingerprint finds: the live or held record, or the one that was merged away under it.
+# The predicate of the unique index, word for word, so that one probe of it finds either.
+TAKEN = """(r.status IN ('active', 'quarantined')
+            OR r.status = 'superseded' AND r.merged_into IS NOT NULL)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +270,8 @@ def load_known(
         parts += [
             f"""SELECT r.id FROM unnest(%(fp_p)s::uuid[], %(fp_f)s::text[]) AS w (p, f)
                 JOIN memory_record r ON r.partition_id = w.p AND r.fingerprint = w.f
-                 AND r.status {condition}"""
-            for condition in ("IN ('active', 'quarantined')", "= 'rejected'")
+                 AND {condition}"""
+            for condition in (TAKEN, "r.status = 'rejected'")
         ]
     if slots:
         values |= {"slots": list(slots), "since": list(slots.values())}
@@ -334,8 +339,34 @@ def _known(row: Row) -> Known:
         superseded_at=row[16],
         recheck_at=row[17],
         unlisted_at=row[18],
-        seen_count=row[19],
+        merged_into=row[19],
+        seen_count=row[20],
     )
+
+
+def follow_merges(
+    cur: psycopg.Cursor[Row], workspace_id: UUID, known: dict[UUID, Known], locked: set[UUID]
+) -> None:
+    """Add to ``known`` what its merged wordings were merged into, with their slots locked.
+
+    ``locked`` are the slots that are locked already; those this locks are added.
+    """
+    while pending := {
+        k.merged_into for k in known.values() if k.is_alias and k.merged_into is not None
+    } - {k.id for k in known.values() if k.slot_id in locked}:
+        cur.execute(
+            "SELECT slot_id, partition_id FROM memory_record WHERE id = ANY(%s)", [list(pending)]
+        )
+        slots = {row[0]: row[1] for row in cur if row[0] not in locked}
+        lock_slots(cur, workspace_id, slots)
+        locked |= slots.keys()
+        known |= load_known(
+            cur,
+            fingerprints=[],
+            slots={},
+            dependents=[],
+            record_ids=pending,
+        )
 
 
 def load_claimants(
@@ -407,6 +438,26 @@ def load_fences(
         [[p for p, _, _ in digests], [f for _, f, _ in digests], [k for _, _, k in digests], now],
     )
     return [FenceView(*row) for row in cur]
+
+
+def end_merges(
+    cur: psycopg.Cursor[Row],
+    record_ids: Sequence[UUID],
+    now: datetime,
+    *,
+    by: str,
+    why: str = "said anew",
+) -> None:
+    """Let merged wordings be facts of their own again: their records stay where they are."""
+    if not record_ids:
+        return
+    ids = list(record_ids)
+    cur.execute("UPDATE memory_record SET merged_into = NULL WHERE id = ANY(%s)", [ids])
+    cur.execute(
+        """UPDATE record_merge SET parted_at = %s, parted_by = %s, ended = %s
+           WHERE gone_id = ANY(%s) AND parted_at IS NULL""",
+        [now, by, why, ids],
+    )
 
 
 def save_known(cur: psycopg.Cursor[Row], known: Iterable[Known], now: datetime) -> None:

@@ -381,6 +381,23 @@ def _moved_addresses(
     return found
 
 
+def _with_merged(
+    fingerprints: Sequence[tuple[UUID, str]], known: dict[UUID, Known], drafts: Sequence[Draft]
+) -> list[tuple[UUID, str]]:
+    """Return the fingerprints, and those of the records that merged wordings mean."""
+    partition_of = {(d.identity.slot_id, d.identity.fingerprint): d.partition_id for d in drafts}
+    found = dict.fromkeys(fingerprints)
+    for alias in [k for k in known.values() if (k.slot_id, k.fingerprint) in partition_of]:
+        partition_id = partition_of[alias.slot_id, alias.fingerprint]
+        at: Known | None = alias
+        while at is not None and at.is_alias and at.merged_into is not None:
+            at = known.get(at.merged_into)
+            if at is None or (partition_id, at.fingerprint) in found:
+                break
+            found[partition_id, at.fingerprint] = None
+    return list(found)
+
+
 def _load(
     cur: psycopg.Cursor[Row],
     drafts: Sequence[Draft],
@@ -432,18 +449,24 @@ def _load(
         record_ids={*held.values(), *(record for _, record, _ in told)},
         past=past,
     )
+    merged = [k for k in known.values() if k.is_alias]
+    if merged:
+        store.follow_merges(cur, access.workspace_id, known, set(slots))
+        merged = [k for k in known.values() if k.is_alias]
     moved = _moved_addresses(drafts, held, known)
     if moved:
         store.load_voices(cur, moved)
     same = {k.id: k for k in known.values() if k.status in (Status.ACTIVE, Status.QUARANTINED)}
     served: list[tuple[UUID, UUID]] = []
-    if same:
-        store.load_claimants(cur, same, sessions)
+    if same or merged:
+        store.load_claimants(cur, same | {k.id: k for k in merged}, sessions)
         served = store.load_serves(cur, list(same), sessions, now)
     fences = []
     if fingerprints:
         key = fence_key(access.workspace_id)
-        digests = [(p, f, keyed_fingerprint(key, f)) for p, f in fingerprints]
+        # A fence around what a wording was merged into holds for the wording, too.
+        asked = _with_merged(fingerprints, known, drafts) if merged else fingerprints
+        digests = [(p, f, keyed_fingerprint(key, f)) for p, f in asked]
         fences = store.load_fences(cur, digests, now)
     return Ledger(
         known=known.values(),

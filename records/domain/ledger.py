@@ -18,6 +18,7 @@ from uuid import UUID
 
 from .facts import Cardinality, Decision, Outcome, Status
 from .reconcile import FenceReach, Incoming, Known, Plan, Surroundings, decide
+from .validity import is_expired
 
 
 @dataclass(slots=True)
@@ -97,6 +98,7 @@ class Ledger:
         self._live: dict[UUID, list[Known]] = defaultdict(list)
         self._chain: dict[UUID, list[Known]] = defaultdict(list)
         self._past: dict[tuple[UUID, str], list[Known]] = defaultdict(list)
+        self._merged: dict[tuple[UUID, str], Known] = {}
         self._fences: dict[tuple[UUID | None, str], list[FenceView]] = defaultdict(list)
         self._served = set(served)
         self._sentences = dict(sentences or {})
@@ -107,12 +109,60 @@ class Ledger:
 
     def apply(self, new: Incoming, *, item: int = 0) -> Applied:
         """Decide on ``new``, book the effects, and say what was done."""
-        around = self._around(new)
-        plan = decide(new, around)
+        alias = self._merged.get((new.slot_id, new.fingerprint)) if self._merged else None
+        if alias is not None and new.outcome is not Outcome.REJECT:
+            return self._apply_merged(new, alias, item)
+        return self._carry_out(new, decide(new, self._around(new)), item, (new.fingerprint,))
+
+    def _apply_merged(self, new: Incoming, alias: Known, item: int) -> Applied:
+        """Let a wording that was merged away mean the record it was merged into.
+
+        Every fence around either wording holds. While the kept record is out of
+        service, or over by its writer's own word, the wording is a fact of its own
+        again: the alias ends where that fact is stored.
+        """
+        wordings, kept = self._merged_into(alias)
+        prints = (*(one.fingerprint for one in wordings), *((kept.fingerprint,) if kept else ()))
+        reach = max(
+            (self._fence_reach(new._replace(fingerprint=one)) for one in prints),
+            key=_SEVERITY.__getitem__,
+        )
+        if kept is None or not _stands(kept, new):
+            plan = decide(new, self._around(new)._replace(fence=reach))
+            if plan.status in (Status.ACTIVE, Status.QUARANTINED):
+                self._merged.pop((alias.slot_id, alias.fingerprint))
+                _change(alias, "merged_into", None)
+            return self._carry_out(new, plan, item, prints)
+        origin = (new.session_id, new.source_id)
+        spoken = new._replace(
+            fingerprint=kept.fingerprint,
+            slot_id=kept.slot_id,
+            cardinality=kept.cardinality,
+            content=kept.content,
+        )
+        around = self._around(spoken)._replace(
+            fence=reach,
+            is_merged=True,
+            is_dropped=any(origin in one.dropped for one in wordings),
+        )
+        return self._carry_out(spoken, decide(spoken, around), item, prints)
+
+    def _merged_into(self, alias: Known) -> tuple[list[Known], Known | None]:
+        """Return the merged wordings from ``alias`` on, and the record at the end."""
+        wordings = [alias]
+        found = self.known.get(alias.merged_into) if alias.merged_into else None
+        while found is not None and found.is_alias and found not in wordings:
+            wordings.append(found)
+            found = self.known.get(found.merged_into) if found.merged_into else None
+        return wordings, found
+
+    def _carry_out(self, new: Incoming, plan: Plan, item: int, prints: tuple[str, ...]) -> Applied:
+        """Book what was decided; an attempt counts at each fence around ``prints``."""
         if plan.decision is Decision.FENCED:
-            for fence in self._fences[new.partition_id, new.fingerprint]:
-                if fence.reach(new) is FenceReach.CLOSED:
-                    fence.attempts += 1
+            for one in prints:
+                for fence in self._fences[new.partition_id, one]:
+                    if fence.reach(new) is FenceReach.CLOSED:
+                        fence.attempts += 1
             return Applied(plan.decision, None)
         if plan.target is not None:
             return self._claim(new, plan, plan.target, item)
@@ -387,6 +437,8 @@ class Ledger:
             self._live[one.slot_id].append(one)
         if one.status is Status.SUPERSEDED:
             self._remember(one)
+            if one.is_alias:
+                self._merged[one.slot_id, one.fingerprint] = one
 
     def _leave(self, one: Known) -> None:
         self._same.pop((one.slot_id, one.fingerprint), None)
@@ -396,6 +448,13 @@ class Ledger:
     def _remember(self, one: Known) -> None:
         self._past[one.slot_id, one.fingerprint].append(one)
         insort(self._chain[one.slot_id], one, key=lambda k: k.order_at)
+
+
+def _stands(kept: Known, new: Incoming) -> bool:
+    """Say whether a merged wording means ``kept``: it is in service, or can be again by this."""
+    if kept.status not in (Status.ACTIVE, Status.QUARANTINED):
+        return False
+    return not (kept.valid_until_given and is_expired(kept.valid_until, at=new.seen_at))
 
 
 def _is_shared(former: Known, new: Incoming) -> bool:

@@ -77,6 +77,8 @@ class Known:
     superseded_at: datetime | None = None
     recheck_at: datetime | None = None
     unlisted_at: datetime | None = None
+    # The record that a person has said is the same fact in other words.
+    merged_into: UUID | None = None
     seen_count: int = 1
     claimants: set[tuple[UUID, UUID]] = field(default_factory=set)
     # Whose word on it a person has taken out of service.
@@ -90,6 +92,11 @@ class Known:
     def is_live(self) -> bool:
         """Whether the record counts as its slot's present."""
         return self.status == Status.ACTIVE
+
+    @property
+    def is_alias(self) -> bool:
+        """Whether the record's fingerprint means another record: a person has merged it there."""
+        return self.merged_into is not None and self.status == Status.SUPERSEDED
 
 
 class FenceReach(StrEnum):
@@ -110,6 +117,8 @@ class Surroundings(NamedTuple):
     is_shared: bool = False  # others than the address say what it held, too
     past: Known | None = None  # the same fact where ``new`` belongs in the slot's past
     fence: FenceReach = FenceReach.OPEN
+    is_merged: bool = False  # ``same`` was said in a wording that was merged into it
+    is_dropped: bool = False  # this origin's word on a merged wording was taken out
     was_served: bool = False
     echo_of: Known | None = None  # another fact whose very sentence was served to this session
 
@@ -135,7 +144,9 @@ def decide(new: Incoming, around: Surroundings) -> Plan:
         return _rejected(around)
     if around.fence is FenceReach.CLOSED:
         return Plan(Decision.FENCED)
-    if around.same is not None and (new.session_id, new.source_id) in around.same.dropped:
+    if around.is_dropped or (
+        around.same is not None and (new.session_id, new.source_id) in around.same.dropped
+    ):
         # The fact stays, for others say it; this word on it was taken out, and stays out.
         return Plan(Decision.FENCED)
     if around.same is not None:
@@ -169,7 +180,7 @@ def _restated(new: Incoming, same: Known, around: Surroundings) -> Plan:
     if around.was_served and not new.derived:
         # Before expiry: an agent repeating what it was just told renews nothing.
         return Plan(Decision.ECHOED, target=same)
-    if is_expired(same.valid_until, at=new.seen_at):
+    if is_expired(same.valid_until, at=new.seen_at) and not around.is_merged:
         return Plan(Decision.UPDATED, status=Status.ACTIVE, supersede=_replaced(same, around))
     return Plan(Decision.REINFORCED, target=same)
 
