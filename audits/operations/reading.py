@@ -30,13 +30,17 @@ FROM operation o LEFT JOIN approval a ON a.id = o.approval_id
 LEFT JOIN incident i ON i.id = o.incident_id
 WHERE o.workspace_id = %(workspace)s AND {where} ORDER BY o.id DESC LIMIT %(limit)s"""
 
-TARGETS = """SELECT t.record_id AS id, t.partition_id, p.name AS partition, t.version, t.grp AS "group",
+# The page's rows first: what is joined to them costs the page, never the operation.
+TARGETS = """WITH page AS MATERIALIZED (
+    SELECT t.* FROM operation_target t
+    WHERE t.operation_id = %(operation)s AND t.workspace_id = %(workspace)s AND {where}
+    ORDER BY t.record_id DESC LIMIT %(limit)s)
+SELECT t.record_id AS id, t.partition_id, p.name AS partition, t.version, t.grp AS "group",
     t.is_ticked, t.outcome, t.why, r.subject, r.predicate, r.value, r.content, r.status,
     r.hold_reason, r.version AS version_now, r.session_id, se.external_id AS session
-FROM operation_target t JOIN memory_record r ON r.id = t.record_id
+FROM page t JOIN memory_record r ON r.id = t.record_id
 JOIN partition p ON p.id = t.partition_id JOIN session se ON se.id = r.session_id
-WHERE t.operation_id = %(operation)s AND t.workspace_id = %(workspace)s AND {where}
-ORDER BY t.record_id DESC LIMIT %(limit)s"""
+ORDER BY t.record_id DESC"""
 
 # What the scope selects now beside what was frozen. A row that was left out, or of a group that
 # nothing is done with, may move as it likes as long as it stays out of the operation.
