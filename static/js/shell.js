@@ -25,8 +25,8 @@
   document.addEventListener("htmx:afterSettle", (event) => {
     const target = event.detail.elt;
     const asked = event.detail.requestConfig?.elt;
-    // What loads by itself after the page takes the focus from nobody.
-    if (!target || !target.querySelector || asked?.getAttribute("hx-trigger") === "load") return;
+    // What loads by itself, after the page or every now and then, takes the focus from nobody.
+    if (!target || !target.querySelector || /^(load|every )/.test(asked?.getAttribute("hx-trigger") || "")) return;
     const heading = target.matches("[data-focus]") ? target : target.querySelector("[data-focus]");
     if (heading) heading.focus({ preventScroll: false });
     else if (document.activeElement === document.body && target.id) {

@@ -259,6 +259,10 @@ def test_progress_is_announced_and_refresh_and_return_show_the_same(
     submit(page)
     address = page.url
     expect(page.locator("#operation-progress")).to_contain_text("0 of 8")
+    with page.expect_response(re.compile("/progress")):
+        pass
+    focused = "document.activeElement.closest('#operation-progress')"
+    assert page.evaluate(f"{focused} === null"), "what polls takes the focus from nobody"
     monkeypatch.setattr(running, "BATCH", 4)
     act = running.act  # type: ignore[attr-defined]
     seen: list[str] = []
@@ -277,8 +281,7 @@ def test_progress_is_announced_and_refresh_and_return_show_the_same(
 
     monkeypatch.setattr(running, "act", watch)
     work(responder)
-    expect(page.get_by_role("heading", name="Evicted 8 of 8 facts")).to_be_visible()
-    assert page.evaluate("document.activeElement !== null")
+    expect(page.get_by_role("heading", name="Evicted 8 of 8 facts")).to_be_focused()
     assert len(seen) == 2
 
 
