@@ -13,6 +13,7 @@ from audits.routes import notifications as notification_routes
 from audits.routes import operations as operation_routes
 from audits.routes import privacy as privacy_routes
 from audits.routes import radius as radius_routes
+from audits.routes import scans as scan_routes
 from audits.routes import sessions as session_routes
 from audits.routes import trail as trail_routes
 from audits.views import (
@@ -75,6 +76,7 @@ workspace = [
     *incident_routes.routes,
     *health_routes.routes,
     *freshness_routes.routes,
+    *scan_routes.routes,
     *trail_routes.routes,
     *privacy_routes.routes,
     path("policies", policies.list_policies, name="policies"),

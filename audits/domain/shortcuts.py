@@ -60,6 +60,7 @@ SHORTCUTS: tuple[Shortcut, ...] = (
     Shortcut("verify-stale", "2", "Stale: true once, no longer", "Sample and verify"),
     Shortcut("verify-false", "3", "False: it never was", "Sample and verify"),
     Shortcut("verify-unknown", "4", "Cannot tell", "Sample and verify"),
+    Shortcut("go-scans", "g c", "Go to the scans", "Pages"),
     Shortcut("go-verification", "g v", "Go to sample and verify", "Pages"),
     Shortcut("go-freshness", "g f", "Go to what should be refreshed", "Pages"),
     Shortcut("filter-cell", "f", "Show only rows with this cell's value", "Audit trail"),

@@ -209,7 +209,8 @@ class ActivateForm(forms.Form):
         label="Reason", max_length=1_000, widget=forms.Textarea(attrs={"rows": 2})
     )
     rescan = forms.BooleanField(
-        label="Then scan all live facts by the new rules", required=False, initial=True
+        label="Hold at once what the new rules find in old memory; otherwise a dry scan is proposed",
+        required=False,
     )
 
 

@@ -26,6 +26,11 @@ NAMES = """SELECT
 
 def describe(kind: str, scope: Scope, *, workspace_id: UUID) -> str:
     """Return a title: "Evict session bad-1, predicate employer"."""
+    return f"{VERBS[kind]} {words_of(scope, workspace_id=workspace_id)}"[:MOST]
+
+
+def words_of(scope: Scope, *, workspace_id: UUID) -> str:
+    """Return a scope in words: "session bad-1, predicate employer"."""
     (row,) = fetch(
         NAMES,
         {
@@ -37,7 +42,7 @@ def describe(kind: str, scope: Scope, *, workspace_id: UUID) -> str:
             "scan": scope.scan_id,
         },
     )
-    return f"{VERBS[kind]} {', '.join(_parts(scope, row))}"[:MOST]
+    return ", ".join(_parts(scope, row))[:MOST]
 
 
 def _parts(scope: Scope, names: dict[str, object]) -> list[str]:

@@ -13,6 +13,7 @@ from audits.domain import tried
 from audits.domain.roles import Permission
 from audits.forms.gate import TryForm
 from audits.queries import gate as queries
+from audits.queries.scans import load_unscanned
 from audits.views.pages import is_partial, reading, show
 from records import gate_editing, judges, policies, rulesets
 from records.domain.gate import check, default_ruleset
@@ -26,6 +27,7 @@ def show_gate(request: ConsoleRequest) -> HttpResponse:
         active = gate_editing.load_active(request.here.id)
         ruleset = rulesets.ruleset(request.here.id)
         versions = queries.list_versions(request.here.id)
+        unscanned = load_unscanned(request.here.id)
     shipped = default_ruleset()
     context = {
         "tab": "gate",
@@ -38,6 +40,8 @@ def show_gate(request: ConsoleRequest) -> HttpResponse:
         ],
         "broken": rulesets.broken_rules(ruleset),
         "versions": versions,
+        "unscanned": unscanned,
+        "may_start": request.here.may(Permission.RUN_JOBS),
         "form": TryForm(),
     }
     return show(request, "gate/gate.html", context)

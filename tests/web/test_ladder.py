@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -22,6 +23,7 @@ from audits.domain.incidents import Severity
 from audits.domain.roles import Permission, Role, may
 from audits.domain.scope import Scope
 from audits.incidents import Details
+from records import scans
 from records.access import Access
 from records.domain.canonical import source_id
 from records.models import Event
@@ -72,6 +74,8 @@ def place(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, A
             access=replace(access, actor=actor_of(asker.user, Role.RESPONDER)),
             user_id=asker.user.id,
         )
+        with workspace_scope(access.workspace_id):
+            scan = scans.start(scans.Rules.ACTIVE, access=access, now=datetime.now(UTC))
         incident = incidents.open_incident(Details("t", Severity.LOW), access=access)
         yield {
             "access": access,
@@ -80,6 +84,7 @@ def place(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, A
             "session_id": event.session_id,
             "event_id": event.id,
             "operation_id": made_operation.id,
+            "scan_id": scan.id,
             "people": {role: make_person(access, role) for role in Role},
             "stranger": make_person(role=Role.ADMINISTRATOR),
         }
@@ -97,6 +102,7 @@ def path_of(pattern: URLPattern, place: dict[str, Any]) -> str:
         "incident_id": place["incident_id"],
         "predicate": "employer",
         "name": "validity",
+        "scan_id": place["scan_id"],
         "user_id": place["people"][Role.VIEWER].user.id,
     }
     path = str(pattern.pattern)
