@@ -34,10 +34,23 @@ class PolicyBook:
 
     def __init__(self, policies: Iterable[Policy]) -> None:
         self._by_key: dict[str, Policy] = {}
-        for policy in policies:
+        found = tuple(policies)
+        for policy in found:
             self._by_key[policy.predicate] = policy
             for alias in policy.aliases:
                 self._by_key.setdefault(canonical.predicate_key(alias), policy)
+        # Slots go by canonical names; people name a dependent as they please, by an alias, too.
+        plain = {
+            policy.predicate: dataclasses.replace(policy, dependents=self._canonical(policy))
+            for policy in found
+            if policy.dependents
+        }
+        for key, policy in self._by_key.items():
+            self._by_key[key] = plain.get(policy.predicate, policy)
+
+    def _canonical(self, policy: Policy) -> tuple[str, ...]:
+        """Return a policy's dependents by their canonical names."""
+        return tuple(dict.fromkeys(self.resolve(one).predicate for one in policy.dependents))
 
     def resolve(self, predicate: str) -> Policy:
         """Return the policy of a predicate as written; an unknown one loses nothing."""

@@ -45,7 +45,7 @@ def list_facts(request: ConsoleRequest) -> HttpResponse:
     now = timezone.now()
     with reading(request):
         asked = read_filters(request.GET, access=request.access)
-        where = {"workspace_id": request.here.id, "now": now}
+        where: dict[str, Any] = {"workspace_id": request.here.id, "now": now}
         counts = queries.count_lists(asked.wanted, **where)
         try:
             page = queries.list_facts(asked.wanted, cursor=asked.after, **where)

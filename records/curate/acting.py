@@ -18,6 +18,7 @@ import psycopg
 
 from records import events, store
 from records.access import Access
+from records.curate.doubting import recheck_dependents
 from records.domain.facts import Cardinality, Status
 from records.domain.risk import risk_of
 from records.events import Happening
@@ -227,6 +228,7 @@ def leave(
                 [
                     *(moved(action, h, reason, **details) for h in movable),
                     *restorations(restored, "what displaced it was rejected"),
+                    *recheck_dependents(cur, acted.restored, access, now),
                 ],
                 access=access,
             )

@@ -25,6 +25,7 @@ from records.curate.acting import (
     set_status,
     the_one,
 )
+from records.curate.doubting import recheck_dependents
 from records.curate.fencing import fence
 from records.curate.placing import restore_predecessors, with_predecessors
 from records.domain.facts import Shared, Status
@@ -123,6 +124,7 @@ def evict(
                 [
                     *(told("record.evicted", h) for h in going),
                     *restorations(restored, "what displaced it was evicted", **details),
+                    *recheck_dependents(cur, acted.restored, access, now),
                 ],
                 access=access,
             )

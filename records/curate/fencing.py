@@ -14,7 +14,16 @@ import psycopg
 from records.access import Access
 from records.curate.acting import REASON_LIMIT, Held, Restored
 from records.domain.ids import uuid7
+from records.fences import fence_key, keyed_fingerprint
 from records.queries import Row
+
+
+# How the fact of an evicted record ``r`` was taken out once more, by an act on another record of it.
+ENDINGS = """SELECT o.status FROM fence f JOIN memory_record o ON o.id = f.record_id
+WHERE f.partition_id = r.partition_id AND f.fingerprint = r.fingerprint AND f.lifted_at IS NULL
+  AND f.session_id IS NULL AND f.source_id IS NULL AND o.id <> r.id
+  AND (o.status = 'retracted' OR o.status = 'evicted' AND r.prior_status <> 'superseded'
+       AND f.created_at > r.status_at)"""
 
 
 def fence_for_everyone(
@@ -63,15 +72,51 @@ def fence(
 def lift_fences(
     cur: psycopg.Cursor[Row], held: Sequence[Held], access: Access, now: datetime
 ) -> None:
-    """Take down every standing fence around these facts."""
+    """Take down the fences that keep out what these facts' own origins say.
+
+    Those for everyone, and those of sessions and sources that assert the record;
+    what another act took from somebody else stays out.
+    """
     cur.execute(
         """UPDATE fence f SET lifted_at = %s, lifted_by = %s
-           FROM unnest(%s::uuid[], %s::text[]) AS w (p, f)
-           WHERE f.partition_id = w.p AND f.fingerprint = w.f AND f.lifted_at IS NULL""",
+           FROM unnest(%s::uuid[], %s::uuid[], %s::text[]) AS w (id, p, f)
+           WHERE f.partition_id = w.p AND f.fingerprint = w.f AND f.lifted_at IS NULL
+             AND (f.record_id = w.id OR f.session_id IS NULL AND f.source_id IS NULL OR EXISTS (
+                 SELECT 1 FROM claim c WHERE c.record_id = w.id
+                   AND (c.session_id = f.session_id OR c.source_id = f.source_id)))""",
         [
             now,
             str(access.actor),
+            [h.id for h in held],
             [h.partition_id for h in held],
             [h.fingerprint for h in held],
         ],
     )
+
+
+def ended_since(cur: psycopg.Cursor[Row], held: Sequence[Held], access: Access) -> dict[UUID, str]:
+    """Return which of these evicted records are of a fact that was taken out again since, and how.
+
+    The same fact, said again by others, was retracted, erased or evicted by an
+    act of its own, which bringing the older record back would undo unasked.
+    """
+    if not held:
+        return {}
+    cur.execute(
+        f"""SELECT r.id, ended.how FROM memory_record r CROSS JOIN LATERAL ({ENDINGS}) AS ended (how)
+            WHERE r.id = ANY(%s) ORDER BY ended.how""",
+        [[h.id for h in held]],
+    )
+    found = {row[0]: f"the same fact was {row[1]} since" for row in cur.fetchall()}
+    key = fence_key(access.workspace_id)
+    digests = {keyed_fingerprint(key, h.fingerprint): h for h in held}
+    cur.execute(
+        """SELECT f.fingerprint FROM fence f
+           JOIN unnest(%s::uuid[], %s::text[]) AS w (p, digest)
+               ON f.partition_id = w.p AND f.fingerprint = w.digest
+           WHERE f.keyed AND f.lifted_at IS NULL""",
+        [[h.partition_id for h in digests.values()], list(digests)],
+    )
+    erased = {(digests[row[0]].partition_id, digests[row[0]].fingerprint) for row in cur.fetchall()}
+    why = "the same fact was erased since"
+    return found | {h.id: why for h in held if (h.partition_id, h.fingerprint) in erased}

@@ -27,6 +27,7 @@ from records.curate.acting import (
     set_status,
     the_one,
 )
+from records.curate.doubting import recheck_dependents
 from records.curate.fencing import lift_fences
 from records.curate.placing import (
     fence_and_restore,
@@ -280,6 +281,7 @@ def reopen(record_id: UUID, reason: str, *, access: Access, now: datetime | None
             [
                 moved("record.reopened", held, reason),
                 *restorations(restored, "what displaced it was reopened"),
+                *recheck_dependents(cur, acted.restored, access, now),
             ],
             access=access,
         )

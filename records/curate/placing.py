@@ -17,12 +17,11 @@ import psycopg
 from records import events, store
 from records.access import Access
 from records.curate.acting import Acted, Held, Restored, moved
+from records.curate.doubting import recheck_dependents
 from records.curate.fencing import fence_for_everyone
-from records.domain import canonical
 from records.domain.facts import Cardinality, Status
 from records.domain.ledger import Ledger
 from records.events import Happening
-from records.policies import book
 from records.queries import Row
 
 
@@ -90,7 +89,7 @@ def readmit(
     store.save_known(cur, [k for k in every if k.status is Status.SUPERSEDED], now)
     store.save_known(cur, [k for k in every if k.status is not Status.SUPERSEDED], now)
     store.point_addresses(cur, {a: ledger.addresses[a] for a in sorted(ledger.moved_addresses)})
-    happenings += _recheck_dependents(cur, winners, access, now)
+    happenings += recheck_dependents(cur, winners, access, now)
     events.append(happenings, access=access)
     return acted
 
@@ -121,44 +120,6 @@ def _set_live(cur: psycopg.Cursor[Row], record_ids: Sequence[UUID], now: datetim
                superseded_at = NULL WHERE id = ANY(%s)""",
         [now, list(record_ids)],
     )
-
-
-def _recheck_dependents(
-    cur: psycopg.Cursor[Row], winners: Sequence[UUID], access: Access, now: datetime
-) -> list[Happening]:
-    """Mark what depends on facts that have just replaced others, as a write would."""
-    if not winners:
-        return []
-    policies = book(access.workspace_id)
-    cur.execute(
-        """SELECT id, partition_id, subject_key, predicate FROM memory_record
-           WHERE id = ANY(%s) AND status = 'active'""",
-        [list(winners)],
-    )
-    causes = {
-        canonical.slot_id(access.workspace_id, partition_id, subject_key, dependent): winner
-        for winner, partition_id, subject_key, predicate in cur.fetchall()
-        for dependent in policies.resolve(predicate).dependents
-    }
-    if not causes:
-        return []
-    cur.execute(
-        """UPDATE memory_record SET recheck_at = %s, recheck_reason = 'dependent'
-           WHERE slot_id = ANY(%s) AND status = 'active' AND recheck_at IS NULL AND id <> ALL(%s)
-           RETURNING id, partition_id, slot_id""",
-        [now, list(causes), list(winners)],
-    )
-    return [
-        Happening(
-            "record.recheck",
-            "record",
-            target_id=row[0],
-            partition_id=row[1],
-            reason="dependent",
-            details={"by": str(causes[row[2]])},
-        )
-        for row in cur.fetchall()
-    ]
 
 
 def _earliest(held: Sequence[Held]) -> dict[UUID, datetime]:

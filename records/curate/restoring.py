@@ -14,7 +14,7 @@ import psycopg
 from records import events, store
 from records.access import Access
 from records.curate.acting import Acted, Held, acting, lock, moved, set_status, the_one
-from records.curate.fencing import lift_fences
+from records.curate.fencing import ended_since, lift_fences
 from records.curate.placing import readmit, taken_fingerprints
 from records.domain.facts import HoldReason, Status
 from records.queries import Row
@@ -43,7 +43,8 @@ def restore(
 
     Its fences are lifted and its dropped claims count again. One that was past
     is live again when all that came after it is out of service. A record of a
-    fact that has been stored anew since is skipped, and says so. With a session
+    fact that has been stored anew since, or taken out again by another act, is
+    skipped, and says so. With a session
     or source, its dropped claims on records that stayed count again, too; with
     an ``operation_id`` the claims that this operation dropped, and no others
     (``undone_by`` is the operation that undoes it). With ``version``, for one
@@ -79,7 +80,8 @@ def restore(
             )
         evicted = [h for h in targets if h.status is Status.EVICTED]
         taken = taken_fingerprints(cur, evicted) if evicted else set()
-        coming = list(_coming(targets, taken, acted))
+        ended = ended_since(cur, evicted, access)
+        coming = list(_coming(targets, taken, ended, acted))
         if not coming:
             return acted
         ids = [h.id for h in coming]
@@ -137,7 +139,10 @@ def restore(
 
 
 def _coming(
-    targets: Sequence[Held], taken: AbstractSet[tuple[UUID, str]], acted: Acted
+    targets: Sequence[Held],
+    taken: AbstractSet[tuple[UUID, str]],
+    ended: Mapping[UUID, str],
+    acted: Acted,
 ) -> Iterator[Held]:
     """Yield the evicted records that can come back; say of the others why they cannot."""
     seen = set(taken)
@@ -148,6 +153,8 @@ def _coming(
             stayed = held.id in acted.revived
             why = "stayed in service; its claim counts again" if stayed else None
             acted.skipped.append((held.id, why or f"is {held.status}, not evicted"))
+        elif held.id in ended:
+            acted.skipped.append((held.id, ended[held.id]))
         elif _is_past(held) and held.merged_into is None:
             yield held
         elif fact in seen:
