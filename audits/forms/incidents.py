@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +21,7 @@ from audits.domain.incidents import (
     State,
 )
 from audits.forms.acts import ReasonForm
+from audits.forms.filters import Asked, read_values
 from audits.incidents import Details, Member, Part
 from audits.queries.incident_origin import NAMED_MOST, Origin
 from audits.queries.incidents import SORTS, IncidentFilter
@@ -43,45 +43,20 @@ ORIGINS = {
 }
 
 
-@dataclass(slots=True)
-class AskedIncidents:
-    """What the URL asks for, the values as typed, and what could not be read."""
-
-    wanted: IncidentFilter
-    values: dict[str, str] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    after: str | None = None
-
-    @property
-    def is_filtered(self) -> bool:
-        """Whether any filter counts."""
-        return not self.wanted.is_empty
+AskedIncidents = Asked[IncidentFilter]
 
 
 def read_filters(query: QueryDict, *, user_id: UUID) -> AskedIncidents:
     """Read the filters of a URL."""
-    asked = AskedIncidents(IncidentFilter(), after=query.get("after") or None)
-    for name, given in query.lists():
-        value = str(given[-1]).strip() if given else ""
-        if name == "after" or not value:
-            continue
-        if name not in FILTERS:
-            asked.warnings.append(
-                f"There is no filter \u201c{name[:60]}\u201d here; it was ignored."
-            )
-        elif fault := _fault(name, value):
-            asked.warnings.append(f"The filter \u201c{name}\u201d {fault}; it was ignored.")
-        else:
-            asked.values[name] = value
-    values = asked.values
-    asked.wanted = IncidentFilter(
+    values, warnings = read_values(query, FILTERS, choices=CHOICES, fault_of=_fault)
+    wanted = IncidentFilter(
         state=values.get("state"),
         severity=values.get("severity"),
         owner=values.get("owner"),
         mine=user_id if "mine" in values else None,
         sort=values.get("sort", "urgency"),
     )
-    return asked
+    return AskedIncidents(wanted, values, warnings, query.get("after") or None)
 
 
 def read_origin(query: QueryDict) -> tuple[Origin, list[str]]:
@@ -307,10 +282,4 @@ def _id(text: str) -> UUID | None:
 
 
 def _fault(name: str, value: str) -> str:
-    if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
-        return "holds characters that no text has"
-    if name in CHOICES and value not in CHOICES[name]:
-        return f"knows {', '.join(CHOICES[name])}, but not \u201c{value[:60]}\u201d"
-    if len(value) > OWNER_LIMIT:
-        return f"is longer than {OWNER_LIMIT} characters"
-    return ""
+    return f"is longer than {OWNER_LIMIT} characters" if len(value) > OWNER_LIMIT else ""

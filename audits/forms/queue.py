@@ -7,11 +7,12 @@ silence: it becomes a warning that names it, and the rest still filters.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.http import QueryDict
 
+from audits.forms.filters import Asked, read_values
 from audits.queries.queue import DUES, LEASES, QueueFilter
 from records.access import Access
 from records.domain import canonical
@@ -19,7 +20,6 @@ from records.domain.facts import HoldReason
 from records.domain.risk import Risk
 from records.policies import PolicyBook
 
-TEXT_LIMIT = 200
 IDS_MOST = 200
 RISKS = {risk.name.lower(): int(risk) for risk in (Risk.HIGH, Risk.MEDIUM, Risk.LOW)}
 YES_NO = {"yes": True, "no": False}
@@ -32,26 +32,17 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "lease": tuple(LEASES),
     "snoozed": ("only", "too"),
 }
-FILTERS = (*CHOICES, "rule", "partition", "session", "predicate", "writer", "text", "id")
+FILTERS = (*CHOICES, "rule", "partition", "session", "predicate", "writer", "text")
 # What stands in the queue's URLs beside filters.
 NOT_FILTERS = frozenset({"after", "seen", "since", "selected", "skip", "token", "verb", "view"})
 
 
-@dataclass(slots=True)
-class AskedQueue:
-    """What the URL asks for: the filter, the values as typed, and what could not be read."""
+@dataclass(slots=True, kw_only=True)
+class AskedQueue(Asked[QueueFilter]):
+    """What the URL asks of the queue, with the ids that it names one by one."""
 
-    wanted: QueueFilter
     book: PolicyBook
-    values: dict[str, str] = field(default_factory=dict)
     ids: tuple[UUID, ...] | None = None
-    warnings: list[str] = field(default_factory=list)
-    after: str | None = None
-
-    @property
-    def is_filtered(self) -> bool:
-        """Whether any filter counts."""
-        return not self.wanted.is_empty
 
     @property
     def query(self) -> str:
@@ -65,35 +56,13 @@ class AskedQueue:
 
 def read_filters(query: QueryDict, *, access: Access, book: PolicyBook) -> AskedQueue:
     """Read the filters of a URL. Inside the workspace's scope (a predicate's alias is resolved)."""
-    asked = AskedQueue(QueueFilter(), book, after=query.get("after") or None)
-    for name, given in query.lists():
-        value = str(given[-1]).strip() if given else ""
-        if name in NOT_FILTERS or not value:
-            continue
-        if name == "id":
-            _read_ids(asked, [str(one) for one in given])
-        elif name not in FILTERS:
-            asked.warnings.append(
-                f"There is no filter \u201c{name[:60]}\u201d here; it was ignored."
-            )
-        elif fault := _fault(name, value, len(given)):
-            asked.warnings.append(f"The filter \u201c{name}\u201d {fault}; it was ignored.")
-        else:
-            asked.values[name] = value
+    values, warnings = read_values(query, FILTERS, choices=CHOICES, beside=NOT_FILTERS | {"id"})
+    asked = AskedQueue(QueueFilter(), values, warnings, query.get("after") or None, book=book)
+    given = [one for one in query.getlist("id") if one.strip()]
+    if given:
+        _read_ids(asked, given)
     asked.wanted = _filter(asked, access, book)
     return asked
-
-
-def _fault(name: str, value: str, times: int) -> str:
-    if times > 1:
-        return f"is given {times} times"
-    if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
-        return "holds characters that no text has"
-    if len(value) > TEXT_LIMIT:
-        return f"is longer than {TEXT_LIMIT} characters"
-    if name in CHOICES and value not in CHOICES[name]:
-        return f"knows {', '.join(CHOICES[name])}, but not \u201c{value[:60]}\u201d"
-    return ""
 
 
 def _read_ids(asked: AskedQueue, given: list[str]) -> None:

@@ -7,19 +7,18 @@ silence: it becomes a warning that names it, and the rest still filters.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.http import QueryDict
 
 from audits.domain.categories import Category
+from audits.forms.filters import Asked, read_values
 from audits.queries.records import STANDINGS, RecordFilter
 from records.access import Access
 from records.domain import canonical
 from records.domain.facts import HoldReason, Status
 from records.policies import book
 
-TEXT_LIMIT = 200
 FILTERS = (
     "status",
     "hold_reason",
@@ -42,61 +41,18 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "found": tuple(str(one) for one in Category),
 }
 
-
-@dataclass(slots=True)
-class Asked:
-    """What the URL asks for: the filter, the values as typed, and what could not be read."""
-
-    wanted: RecordFilter
-    values: dict[str, str] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    after: str | None = None
-
-    @property
-    def is_filtered(self) -> bool:
-        """Whether any filter counts."""
-        return not self.wanted.is_empty
+AskedRecords = Asked[RecordFilter]
 
 
-def read_filters(query: QueryDict, *, access: Access) -> Asked:
+def read_filters(query: QueryDict, *, access: Access) -> AskedRecords:
     """Read the filters of a URL. Inside the workspace's scope (a predicate's alias is resolved)."""
-    asked = Asked(RecordFilter(), after=query.get("after") or None)
-    for name, given in query.lists():
-        value = str(given[-1]).strip() if given else ""
-        if name in NOT_FILTERS or not value:
-            continue
-        if name not in FILTERS:
-            asked.warnings.append(
-                f"There is no filter \u201c{name[:60]}\u201d here; it was ignored."
-            )
-            continue
-        if fault := _fault(name, value, len(given)):
-            asked.warnings.append(fault)
-            continue
-        asked.values[name] = value
+    values, warnings = read_values(query, FILTERS, choices=CHOICES, beside=NOT_FILTERS)
+    asked = Asked(RecordFilter(), values, warnings, query.get("after") or None)
     asked.wanted = _filter(asked, access)
     return asked
 
 
-def _fault(name: str, value: str, times: int) -> str:
-    if times > 1:
-        return f"The filter \u201c{name}\u201d is given {times} times; it was ignored."
-    if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
-        return f"The filter \u201c{name}\u201d holds characters that no text has; it was ignored."
-    if len(value) > TEXT_LIMIT:
-        return (
-            f"The filter \u201c{name}\u201d is longer than {TEXT_LIMIT} characters; it was ignored."
-        )
-    if name in CHOICES and value not in CHOICES[name]:
-        known = ", ".join(CHOICES[name])
-        return (
-            f"The filter \u201c{name}\u201d knows {known}, but not \u201c{value[:60]}\u201d;"
-            " it was ignored."
-        )
-    return ""
-
-
-def _filter(asked: Asked, access: Access) -> RecordFilter:
+def _filter(asked: AskedRecords, access: Access) -> RecordFilter:
     values = asked.values
     partition = values.get("partition")
     partition_id = access.partition_id(partition) if partition else None
@@ -122,7 +78,7 @@ def _predicate(written: str | None, access: Access) -> str | None:
     return book(access.workspace_id).resolve(written).predicate if written else None
 
 
-def _session(asked: Asked, partition_id: UUID | None, access: Access) -> UUID | None:
+def _session(asked: AskedRecords, partition_id: UUID | None, access: Access) -> UUID | None:
     """Return the session meant: by its id, or by its name beside its partition."""
     name = asked.values.get("session")
     if name is None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 
 from django import forms
 from django.http import QueryDict
 from django.utils.dateparse import parse_date, parse_datetime
 
+from audits.forms.filters import Asked, read_values
 from audits.queries.sessions import SORTS, SessionFilter
 from records.access import Access
 
@@ -20,23 +20,11 @@ NUMBERS = ("writes", "writes_to")
 TIMES = ("since", "until")
 FILTERS = ("partition", "session", "agent", *CHOICES, *SHARES, *NUMBERS, *TIMES)
 MORE = (*SHARES, *NUMBERS, *TIMES, "origin", "served")  # folded away until one is used
-TEXT_LIMIT = 200
 NOTE_LIMIT = 2_000
 
 
-@dataclass(slots=True)
-class AskedSessions:
-    """What the URL asks for, the values as typed, and what could not be read."""
-
-    wanted: SessionFilter
-    values: dict[str, str] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    after: str | None = None
-
-    @property
-    def is_filtered(self) -> bool:
-        """Whether any filter counts."""
-        return not self.wanted.is_empty
+class AskedSessions(Asked[SessionFilter]):
+    """What the URL asks of the session list."""
 
     @property
     def has_more(self) -> bool:
@@ -57,23 +45,10 @@ class NoteForm(forms.Form):
 
 def read_filters(query: QueryDict, *, access: Access) -> AskedSessions:
     """Read the filters of a URL."""
-    asked = AskedSessions(SessionFilter(), after=query.get("after") or None)
-    for name, given in query.lists():
-        value = str(given[-1]).strip() if given else ""
-        if name == "after" or not value:
-            continue
-        if name not in FILTERS:
-            asked.warnings.append(
-                f"There is no filter \u201c{name[:60]}\u201d here; it was ignored."
-            )
-        elif fault := _fault(name, value):
-            asked.warnings.append(f"The filter \u201c{name}\u201d {fault}; it was ignored.")
-        else:
-            asked.values[name] = value
-    values = asked.values
+    values, warnings = read_values(query, FILTERS, choices=CHOICES, fault_of=_fault)
     shares = {name: int(values[name]) / 100 for name in SHARES if name in values}
     numbers = {name: int(values[name]) for name in NUMBERS if name in values}
-    asked.wanted = SessionFilter(
+    wanted = SessionFilter(
         partition_id=access.partition_id(values["partition"]) if "partition" in values else None,
         session=values.get("session"),
         agent=values.get("agent"),
@@ -88,16 +63,10 @@ def read_filters(query: QueryDict, *, access: Access) -> AskedSessions:
         writes=numbers.get("writes"),
         writes_to=numbers.get("writes_to"),
     )
-    return asked
+    return AskedSessions(wanted, values, warnings, query.get("after") or None)
 
 
 def _fault(name: str, value: str) -> str:
-    if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
-        return "holds characters that no text has"
-    if len(value) > TEXT_LIMIT:
-        return f"is longer than {TEXT_LIMIT} characters"
-    if name in CHOICES and value not in CHOICES[name]:
-        return f"knows {', '.join(CHOICES[name])}, but not \u201c{value[:60]}\u201d"
     if name in SHARES and not (value.isascii() and value.isdigit() and int(value[:4]) <= 100):
         return "must be a whole percentage from 0 to 100"
     if name in NUMBERS and not (value.isascii() and value.isdigit() and len(value) <= 9):

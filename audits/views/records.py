@@ -12,7 +12,8 @@ from django.views.decorators.http import require_safe
 
 from audits.access import ConsoleRequest, require
 from audits.domain.roles import Permission
-from audits.forms.records import CHOICES, TEXT_LIMIT, Asked, read_filters
+from audits.forms.filters import TEXT_LIMIT
+from audits.forms.records import CHOICES, AskedRecords, read_filters
 from audits.queries import records as queries
 from audits.queries.jump import find_named, find_target
 from audits.queries.overview import COUNT_CAP
@@ -108,7 +109,7 @@ def _named(request: ConsoleRequest, text: str) -> str:
     return url(request, "records", query=urlencode({"text": text}))
 
 
-def _page(request: ConsoleRequest, asked: Asked) -> tuple[Page, int]:
+def _page(request: ConsoleRequest, asked: AskedRecords) -> tuple[Page, int]:
     def load(cursor: str | None) -> tuple[Page, int]:
         return queries.list_and_count(
             asked.wanted,

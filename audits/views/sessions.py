@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 from audits import suspicion
 from audits.access import ConsoleRequest, require
 from audits.domain.roles import Permission
-from audits.forms.records import Asked
+from audits.forms.records import AskedRecords
 from audits.forms.sessions import STATES, read_filters
 from audits.queries import records as record_queries
 from audits.queries import sessions as queries
@@ -87,7 +87,7 @@ def show_session(request: ConsoleRequest, session_id: UUID) -> HttpResponse:
     with reading(request):
         session = load(request, session_id)
         wanted = RecordFilter(session_id=session_id)
-        asked = Asked(wanted, after=request.GET.get("after") or None)
+        asked = AskedRecords(wanted, after=request.GET.get("after") or None)
         now = timezone.now()
         try:
             page = record_queries.list_records(
