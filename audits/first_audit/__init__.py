@@ -50,7 +50,7 @@ def make_audit(access: Access, now: datetime) -> FirstAudit:
         id=uuid7(now),
         workspace_id=access.workspace_id,
         made_at=now,
-        made_by=str(access.actor),
+        made_by=access.actor.name,
         millis=round(1000 * (time.monotonic() - began)),
         numbers=numbers,
         slots=slots,

@@ -106,7 +106,7 @@ def draw(wanted: Draw, *, access: Access, now: datetime) -> SampleBatch:
             if value
         },
         recheck_share=wanted.recheck_share,
-        made_by=str(access.actor),
+        made_by=access.actor.name,
         made_at=now,
     )
     SampleItem.objects.bulk_create(
@@ -159,7 +159,7 @@ def draw_chosen(
         size=len(rows),
         population=len(rows),
         population_served=sum(row["served"] for row in rows),
-        made_by=str(access.actor),
+        made_by=access.actor.name,
         made_at=now,
     )
     SampleItem.objects.bulk_create(
@@ -189,7 +189,7 @@ def close(batch_id: UUID, *, access: Access, now: datetime) -> bool:
     """End a batch: what is not answered stays unanswered. Inside a workspace scope."""
     changed = SampleBatch.objects.filter(
         id=batch_id, workspace_id=access.workspace_id, closed_at=None
-    ).update(closed_at=now, closed_by=str(access.actor))
+    ).update(closed_at=now, closed_by=access.actor.name)
     if changed:
         _say("sample.closed", SampleBatch.objects.get(id=batch_id), access)
     return bool(changed)
