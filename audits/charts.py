@@ -51,6 +51,14 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Linked:
+    """A number of the table that opens the list it counts."""
+
+    text: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
 class Chart:
     """One chart; ``id`` is unique on its page, ``note`` says what the reader must know besides."""
 
@@ -59,7 +67,7 @@ class Chart:
     answer: str
     figure: Mapping[str, Any]
     columns: Sequence[Column]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[str | Linked]]
     note: str = ""
 
     @property
@@ -68,10 +76,15 @@ class Chart:
         return json.dumps(self.figure, ensure_ascii=False, separators=(",", ":"))
 
     @property
-    def cells(self) -> list[list[tuple[str, bool]]]:
-        """The rows of the table, each cell with whether its column is one of numbers."""
+    def cells(self) -> list[list[tuple[str, bool, str]]]:
+        """The rows of the table: text, whether its column is one of numbers, where it leads."""
         return [
-            [(cell, column.is_numeric) for cell, column in zip(row, self.columns, strict=True)]
+            [
+                (cell.text, column.is_numeric, cell.href)
+                if isinstance(cell, Linked)
+                else (cell, column.is_numeric, "")
+                for cell, column in zip(row, self.columns, strict=True)
+            ]
             for row in self.rows
         ]
 

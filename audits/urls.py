@@ -6,6 +6,7 @@ Areas with many pages have a module of their own in ``audits/routes``.
 from django.urls import include, path
 
 from audits.domain.acts import ACTS
+from audits.routes import figures as figure_routes
 from audits.routes import freshness as freshness_routes
 from audits.routes import health as health_routes
 from audits.routes import incidents as incident_routes
@@ -75,6 +76,7 @@ workspace = [
     *operation_routes.routes,
     *incident_routes.routes,
     *health_routes.routes,
+    *figure_routes.routes,
     *freshness_routes.routes,
     *scan_routes.routes,
     *trail_routes.routes,

@@ -62,9 +62,13 @@ class Steps:
 
     @property
     def names(self) -> list[str]:
-        """Each step as its zone's clock shows its beginning."""
+        """Each step as its zone's clock shows its beginning; an hour that comes twice says so."""
         form = "%d %b %H:%M" if self.span.unit == "hour" else "%a %d %b"
-        return [start.astimezone(self.zone).strftime(form) for start in self.bounds[:-1]]
+        found: list[str] = []
+        for start in self.bounds[:-1]:
+            name = start.astimezone(self.zone).strftime(form)
+            found.append(f"{name} again" if name in found else name)
+        return found
 
 
 def steps_of(span: Span, zone: ZoneInfo, now: datetime) -> Steps:

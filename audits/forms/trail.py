@@ -15,6 +15,7 @@ from django.http import QueryDict
 from django.utils.dateparse import parse_datetime
 from django.utils.http import urlencode
 
+from audits.queries.flows import FLOWS
 from audits.queries.trail import COLUMNS, TrailFilter
 from records.access import Access, ActorKind
 
@@ -22,12 +23,18 @@ TEXT_LIMIT = 200
 EXCLUDED_MOST = 20
 OUTCOMES = ("done", "denied", "failed", "held")
 ONLY = ("denied", "bulk", "mine")
-CHOICES = {"outcome": OUTCOMES, "actor_kind": tuple(str(one) for one in ActorKind)}
+FLOW_WORDS = {"write": "wrote", "held": "put on hold", "decided": "ended a hold"}
+CHOICES = {
+    "outcome": OUTCOMES,
+    "actor_kind": tuple(str(one) for one in ActorKind),
+    "flow": tuple(FLOWS),
+}
 # As the URL has it -> the column it is about, where the two differ.
 COLUMN_OF = {"target": "target_id", "session": "session_id", "partition": "partition_id"}
 SINGLE = (
     *(name for name in COLUMNS if name not in COLUMN_OF.values()),
     *(*COLUMN_OF, "operation", "incident", "since", "until", "first", "last", "text"),
+    *("flow", "rule"),
 )
 SHOWN = ("text", "action", "actor", "outcome", "since", "until")  # the others are folded away
 NOT_FILTERS = frozenset({"after", "check", "event"})
@@ -160,6 +167,8 @@ def _filter(asked: AskedTrail, access: Access) -> TrailFilter:
         is_bulk="bulk" in asked.only,
         mine=access.actor.name if "mine" in asked.only else None,
         text=values.get("text"),
+        flow=values.get("flow"),
+        rule=values.get("rule"),
     )
 
 

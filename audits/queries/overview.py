@@ -35,6 +35,8 @@ STATE = """SELECT
         LIMIT %(most)s) AS one),
     (SELECT count(*) FROM (SELECT 1 FROM memory_record WHERE workspace_id = %(workspace)s
         AND status = 'active' AND valid_until <= now() LIMIT %(most)s) AS one),
+    (SELECT count(*) FROM (SELECT 1 FROM memory_record WHERE workspace_id = %(workspace)s
+        AND recheck_at IS NOT NULL AND status = 'active' LIMIT %(most)s) AS one),
     (SELECT count(*) FROM (SELECT 1 FROM api_key WHERE workspace_id = %(workspace)s
         AND revoked_at IS NULL LIMIT %(most)s) AS one)"""
 
@@ -63,20 +65,15 @@ WRITE_DECISIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
-    """What the workspace holds now."""
+class State:
+    """What the workspace holds now, besides its records by status."""
 
-    statuses: dict[str, int]
     oldest_held_at: datetime | None
     sessions: int
     partitions: int
     expired: int
+    recheck: int
     keys: int
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing was ever written here."""
-        return not any(self.statuses.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +104,21 @@ class Duplicates:
         return (self.rows - self.distinct) / self.rows if self.rows else 0.0
 
 
-def load_overview(workspace_id: UUID) -> Overview:
-    """Count what the workspace holds, in two statements."""
+def load_statuses(workspace_id: UUID) -> dict[str, int]:
+    """Count the records by status, each up to the bound."""
     values: dict[str, Any] = {"workspace": workspace_id, "most": COUNT_CAP + 1}
     with connection.cursor() as cursor:
         cursor.execute(STATUSES, {**values, "statuses": [str(one) for one in Status]})
-        statuses = dict(cursor.fetchall())
-        cursor.execute(STATE, values)
+        return dict(cursor.fetchall())
+
+
+def load_state(workspace_id: UUID) -> State:
+    """Count the rest of what the workspace holds."""
+    with connection.cursor() as cursor:
+        cursor.execute(STATE, {"workspace": workspace_id, "most": COUNT_CAP + 1})
         row = cursor.fetchone()
     assert row is not None
-    return Overview(statuses, *row)
+    return State(*row)
 
 
 def load_day(workspace_id: UUID, *, now: datetime) -> Day:

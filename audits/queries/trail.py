@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from audits.queries.flows import FLOWS, HIT
 from audits.queries.rows import fetch
 from records.cursors import SIGNER, Page, list_key, make_page, open_cursor
 
@@ -71,6 +72,8 @@ class TrailFilter:
     is_bulk: bool = False
     mine: str | None = None  # the name of the person who looks
     text: str | None = None
+    flow: str | None = None  # what it did to the queue (queries/flows.py)
+    rule: str | None = None  # a rule of the gate that hit a write
 
     @property
     def is_empty(self) -> bool:
@@ -194,6 +197,11 @@ def conditions(wanted: TrailFilter) -> tuple[dict[str, str], dict[str, Any]]:
     if wanted.mine is not None:
         parts["mine"] = "e.actor_kind = 'user' AND e.actor = %(mine)s"
         values["mine"] = wanted.mine
+    if wanted.flow is not None:
+        parts["flow"] = f"({FLOWS[wanted.flow]})"
+    if wanted.rule is not None:
+        parts["rule"] = f"({HIT} AND e.details->'rules' ? %(rule)s)"
+        values["rule"] = wanted.rule
     if wanted.text is not None:
         words = wanted.text.split() or [wanted.text]
         for n, word in enumerate(words):

@@ -79,6 +79,7 @@ NAV: tuple[NavItem, ...] = (
         count="waiting_approvals",
         counted="waiting",
     ),
+    NavItem("figures", "Figures", "chart", group="Health"),
     NavItem("first-audit", "First audit", "flag", group="Health"),
     NavItem("verification", "Sample and verify", "check", group="Health"),
     NavItem("scans", "Scans", "search", group="Health"),

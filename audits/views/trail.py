@@ -22,7 +22,7 @@ from django.views.decorators.http import require_safe
 from audits import proofs
 from audits.access import ConsoleRequest, require
 from audits.domain.roles import Permission
-from audits.forms.trail import CHOICES, COLUMN_OF, ONLY, AskedTrail, read_filters
+from audits.forms.trail import CHOICES, COLUMN_OF, FLOW_WORDS, ONLY, AskedTrail, read_filters
 from audits.queries import trail as queries
 from audits.seals import instant
 from audits.views.pages import is_partial, reading, show, url
@@ -82,6 +82,7 @@ def list_events(request: ConsoleRequest) -> HttpResponse:
         "rows": rows,
         "choices": CHOICES,
         "only": ONLY,
+        "flows": FLOW_WORDS.items(),
         "actions": sorted(actions | families),
         "budget": queries.BUDGET,
         "tab": "events",

@@ -49,7 +49,13 @@ class JobStatus:
 
 def overview(workspace_id: UUID, *, now: datetime) -> list[JobStatus]:
     """Return every job's last run in this workspace, in the catalogue's order."""
-    with workspace_scope(workspace_id), queries.cursor() as cursor:
+    with workspace_scope(workspace_id):
+        return read_overview(workspace_id, now=now)
+
+
+def read_overview(workspace_id: UUID, *, now: datetime) -> list[JobStatus]:
+    """Return the same, inside the workspace's scope."""
+    with queries.cursor() as cursor:
         cursor.execute(NEWEST, {"workspace": workspace_id})
         newest = {row[0]: row[1:] for row in cursor}
     found = []
