@@ -32,7 +32,7 @@ def new_by_rule(scan: Scan, found: ByRule, before: ByRule | None, previous: int 
         "height": HEIGHT,
         "barmode": "group",
         "xaxis": {"type": "category"},
-        "yaxis": {"title": {"text": "New hits"}, "rangemode": "tozero"},
+        "yaxis": {"title": {"text": "New hits"}, "rangemode": "tozero", **_whole(rows)},
         "showlegend": bool(previous),
     }
     columns = [Column("Rule"), Column(f"{this}: new hits", is_numeric=True)]
@@ -55,13 +55,16 @@ def _answer(rows: list[tuple[str, int, int]], scan: Scan, previous: int | None) 
     if not rows or not rows[0][1]:
         return f"Scan {scan.number} has found nothing that was not known."
     name, most, _ = rows[0]
-    sum_now = sum(now for _, now, _ in rows)
-    answer = f"{plain(name)} has the most new hits: {most:,}"
-    if len(rows) > 1:
-        answer += f" of {sum_now:,}"
-    if previous:
-        answer += f"; scan {previous} had {sum(then for _, _, then in rows):,} new hits in all"
-    return answer + "."
+    answer = f"{plain(name)} finds most: {most:,} new"
+    if previous and (then := next(row[2] for row in rows if row[0] == name)) != most:
+        answer += f", after {then:,} in scan {previous}"
+    having = sum(now > 0 for _, now, _ in rows)
+    return f"{answer}. {having:,} rule{'s have' if having > 1 else ' has'} new hits."
+
+
+def _whole(rows: list[tuple[str, int, int]]) -> dict[str, Any]:
+    """Return an axis of whole numbers, where there would be fractions."""
+    return {"dtick": 1} if max([0, *(max(row[1:]) for row in rows)]) < 5 else {}
 
 
 def _new(rules: ByRule, name: str) -> int:

@@ -133,6 +133,7 @@ def show_progress(request: ConsoleRequest, scan_id: UUID) -> HttpResponse:
         return HttpResponseRedirect(url(request, "scan", scan_id))
     announce = "" if scan.state == "running" else f"The scan is {scan.state}."
     context["may_start"] = request.here.may(Permission.RUN_JOBS)
+    context["has_ended"] = scan.state not in GOING  # the piece then fetches the whole, once
     return show(request, "scans/_scan_progress.html", context, announce=announce)
 
 
