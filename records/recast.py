@@ -169,8 +169,10 @@ def _one_batch(
             FOR UPDATE OF r""",
         [list(slots)],
     )
+    rows = [Stored(*row) for row in cur]
+    _bring_wordings(cur, list(slots), rows, policy, access, now)
     happenings: list[Happening] = []
-    for several in _by_slot([Stored(*row) for row in cur]):
+    for several in _by_slot(rows):
         for one in several:
             one.bring_to(policy, access.workspace_id)
         leaving = _settle(several, effect, now, policy)
@@ -196,6 +198,45 @@ def _one_batch(
     )
     events.append(happenings, access=access)
     return True
+
+
+def _bring_wordings(
+    cur: psycopg.Cursor[Row],
+    slots: Sequence[UUID],
+    staying: Sequence[Stored],
+    policy: Policy,
+    access: Access,
+    now: datetime,
+) -> None:
+    """Bring the wordings over that were merged into other records: they are identities, too.
+
+    One that the new policy spells as a fact that is there needs no merge any more.
+    """
+    cur.execute(
+        f"""{READ} WHERE r.slot_id = ANY(%s) AND r.status = 'superseded' AND r.merged_into IS NOT NULL
+            ORDER BY r.id FOR UPDATE OF r""",
+        [list(slots)],
+    )
+    wordings = [Stored(*row) for row in cur.fetchall()]
+    if not wordings:
+        return
+    for one in [*staying, *wordings]:
+        one.bring_to(policy, access.workspace_id)
+    taken = {(one.partition_id, print_) for one in staying
+             for print_ in (one.fingerprint, one.new_fingerprint)}  # fmt: skip
+    ended: list[UUID] = []
+    for one in wordings:
+        place = (one.partition_id, one.new_fingerprint)
+        if place in taken:
+            ended.append(one.id)
+        taken.add(place)
+    store.end_merges(cur, ended, now, by=str(access.actor), why="said anew")
+    kept = [one for one in wordings if one.id not in ended]
+    cur.execute(
+        """UPDATE memory_record r SET fingerprint = u.fingerprint, policy_version = %s
+           FROM unnest(%s::uuid[], %s::text[]) AS u (id, fingerprint) WHERE r.id = u.id""",
+        [policy.version, [one.id for one in kept], [one.new_fingerprint for one in kept]],
+    )
 
 
 def _by_slot(rows: Sequence[Stored]) -> Iterator[list[Stored]]:

@@ -101,8 +101,10 @@ RENEW_KEPT = """UPDATE memory_record r SET
                        THEN (%(before)s::jsonb->>'valid_until')::timestamptz ELSE r.valid_until END,
     last_seen = CASE WHEN r.last_seen = (%(after)s::jsonb->>'row_last_seen')::timestamptz
                      THEN greatest((%(before)s::jsonb->>'row_last_seen')::timestamptz,
+                                   -- A row lags behind its claims by less than store.ROW_GRAIN.
                                    (SELECT max(c.last_at) FROM claim c
-                                    WHERE c.record_id = r.id AND c.state = 'live'))
+                                    WHERE c.record_id = r.id AND c.state = 'live' AND c.last_at
+                                        >= (%(before)s::jsonb->>'row_last_seen')::timestamptz + %(grain)s))
                      ELSE r.last_seen END
 WHERE r.id = %(kept)s"""
 GIVE_ADDRESSES = """UPDATE address SET record_id = %(gone)s
@@ -273,6 +275,7 @@ def part(
             about_it = {
                 "merge": merge_id, "gone": gone_id, "kept": kept_id, "now": now,
                 "by": str(access.actor), "addresses": addresses,
+                "grain": store.ROW_GRAIN,
                 "before": Jsonb(_decoded(before)), "after": Jsonb(_decoded(after)),
             }  # fmt: skip
             acted.skipped += list(_part_one(cur, gone, kept, about_it, reason, access, now, acted))

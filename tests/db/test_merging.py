@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -9,11 +10,13 @@ from uuid import UUID
 import pytest
 from django.db import IntegrityError, transaction
 
-from records import curate
+from records import curate, recast
 from records.access import Access
 from records.domain.canonical import session_id
+from records.domain.facts import Normaliser
 from records.items import Conflict, NotFound, WriteItem, Written
 from records.models import Claim, Event, MemoryRecord, RecordMerge, Tally
+from records.policies import book, change
 from records.scope import workspace_scope
 from records.write import write_facts
 
@@ -271,3 +274,17 @@ def test_a_stranger_sees_and_undoes_nothing(access: Access) -> None:
     *_, merge_id = merged(access)
     other = make_access()
     assert curate.part([merge_id], "theirs", access=other).changed == []
+
+
+def test_a_changed_policy_spells_merged_wordings_anew(access: Access) -> None:
+    kept = put(access, likes("Red bicycles"))
+    gone = put(access, likes("Bicycles That Are Red", session="s-2"))
+    curate.merge(kept.id, [gone.id], "the same", access=access, now=NOW)
+    old = record(access, gone).fingerprint
+    with workspace_scope(access.workspace_id):
+        policy = book(access.workspace_id).resolve("likes")
+        change(replace(policy, normaliser=Normaliser.EXACT), reason="test", access=access)
+    recast.apply("likes", access=access, now=LATER)
+    assert record(access, gone).fingerprint != old
+    again = put(access, likes("Bicycles That Are Red", session="s-8"), LATER)
+    assert (again.decision, again.id) == ("reinforced", kept.id)
