@@ -17,12 +17,15 @@ from audits.domain.operations import Kind
 from audits.domain.scope import Scope, WrongScope
 from audits.models import Incident, IncidentScope, Operation, OperationTarget
 from audits.queries.records import SEEN, STANDINGS
+from records.curate.fencing import ENDINGS
 from records.domain import canonical
 from records.domain.terms import query_terms
 from records.holds import HELD
 from records.items import NotFound
+from records.store import TAKEN
 
 OUT = "('evicted', 'erased', 'retracted', 'rejected')"
+ANEW = TAKEN.replace("r.", "o.")  # the same fact ``o`` stands again, or is merged elsewhere
 Entry = dict[str, str]  # one thing of an incident's list: its kind, and its id or text
 
 
@@ -100,7 +103,7 @@ def choose_for(operation: Operation, *, is_frozen: bool = False) -> Chosen:
 def choose_undo(operation_id: UUID, *, workspace_id: UUID) -> Chosen:
     """Return the statement of what undoing an operation would bring back as of now."""
     # An eviction, and a hold, move a record's version by exactly one.
-    rows = """SELECT r.id, r.partition_id, r.version, CASE
+    rows = f"""SELECT r.id, r.partition_id, r.version, CASE
             WHEN t.outcome = 'dropped' THEN CASE WHEN EXISTS (
                 SELECT 1 FROM claim c WHERE c.record_id = r.id AND c.state = 'dropped'
                   AND c.dropped_by = %(undoes)s) AND r.status IN ('active', 'superseded')
@@ -112,9 +115,10 @@ def choose_undo(operation_id: UUID, *, workspace_id: UUID) -> Chosen:
                   AND o.fingerprint = r.fingerprint AND o.status = 'active')
                 THEN 'anew' ELSE 'restore' END
             WHEN r.status <> 'evicted' OR r.version <> t.version + 1 THEN 'changed'
+            WHEN EXISTS ({ENDINGS}) THEN 'changed'
             WHEN r.prior_status <> 'superseded' AND EXISTS (
                 SELECT 1 FROM memory_record o WHERE o.partition_id = r.partition_id
-                  AND o.fingerprint = r.fingerprint AND o.status IN ('active', 'quarantined')) THEN 'anew'
+                  AND o.fingerprint = r.fingerprint AND {ANEW}) THEN 'anew'
             ELSE 'restore' END AS grp
         FROM operation_target t JOIN memory_record r ON r.id = t.record_id
         WHERE t.operation_id = %(undoes)s AND t.workspace_id = %(workspace)s

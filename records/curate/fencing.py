@@ -17,7 +17,6 @@ from records.domain.ids import uuid7
 from records.fences import fence_key, keyed_fingerprint
 from records.queries import Row
 
-
 # How the fact of an evicted record ``r`` was taken out once more, by an act on another record of it.
 ENDINGS = """SELECT o.status FROM fence f JOIN memory_record o ON o.id = f.record_id
 WHERE f.partition_id = r.partition_id AND f.fingerprint = r.fingerprint AND f.lifted_at IS NULL
