@@ -17,7 +17,7 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 
-from audits.domain.roles import Permission, Role, may, roles_with
+from audits.domain.roles import Permission, Role, may
 from audits.models import Approval, Membership, User
 from audits.queries.rows import fetch
 from records import denials, events
@@ -34,6 +34,11 @@ LASTS = timedelta(hours=72)
 REASON_LIMIT = 1_000
 PAGE = 50
 COUNT_CAP = 100
+
+FRESH = "got the right to agree from who asks, less than three days before: it takes somebody else"
+OUSTED = (
+    "took the right to agree from somebody less than three days before: it takes a second person"
+)
 
 Act = Callable[[Approval, Access], None]
 
@@ -168,12 +173,13 @@ def why_not(approval: Approval, user_id: UUID, role: str) -> str | None:
     """Say why a person may not answer; None when they may. Inside a workspace scope."""
     if not may(Role(role), Permission.APPROVE_OPERATIONS):
         return f"needs the permission {Permission.APPROVE_OPERATIONS}"
-    barred = _barred(approval)
-    if user_id not in barred or not others_eligible(approval):
-        return None
-    if user_id == approval.requested_by_id:
-        return "who asks cannot agree: it takes a second person"
-    return "who wrote it cannot agree: it takes a second person"
+    able, fresh, is_ousted = _agreeing(approval)
+    if user_id in _barred(approval):
+        if not able:
+            return OUSTED if is_ousted else None
+        asked = user_id == approval.requested_by_id
+        return f"who {'asks' if asked else 'wrote it'} cannot agree: it takes a second person"
+    return FRESH if user_id in fresh - able else None
 
 
 def is_eligible(approval: Approval, user_id: UUID, role: str) -> bool:
@@ -183,21 +189,15 @@ def is_eligible(approval: Approval, user_id: UUID, role: str) -> bool:
 
 def is_alone(approval: Approval, user_id: UUID) -> bool:
     """Say whether a person could answer only because nobody else can. Inside a scope."""
-    return user_id in _barred(approval) and not others_eligible(approval)
+    if user_id not in _barred(approval):
+        return False
+    able, _, is_ousted = _agreeing(approval)
+    return not able and not is_ousted
 
 
 def others_eligible(approval: Approval) -> int:
     """Return how many members could answer who neither asked nor wrote it. Inside a scope."""
-    return (
-        Membership.objects.filter(
-            workspace_id=approval.workspace_id,
-            removed_at=None,
-            user__is_active=True,
-            role__in=roles_with(Permission.APPROVE_OPERATIONS),
-        )
-        .exclude(user_id__in=_barred(approval))
-        .count()
-    )
+    return len(_agreeing(approval)[0])
 
 
 def load(approval_id: UUID, *, workspace_id: UUID) -> Approval:
@@ -326,6 +326,27 @@ def _barred(approval: Approval) -> set[UUID]:
     """Return who cannot be the second person: who asked, and who wrote what it is about."""
     authors = approval.payload.get("authors", [])
     return {approval.requested_by_id, *(UUID(str(one)) for one in authors)}
+
+
+def _agreeing(approval: Approval) -> tuple[set[UUID], set[UUID], bool]:
+    """Return who could be the second person, who got that right of late, and whether one lost it.
+
+    Both by who asked or wrote it. Those of late count where there is nobody
+    else, and nobody had the right taken. The database decides by the same.
+    """
+    rows = fetch(
+        "SELECT * FROM memconsole_agreeing(%(workspace)s, %(barred)s::uuid[], %(asked)s)",
+        {
+            "workspace": approval.workspace_id,
+            "barred": list(_barred(approval)),
+            "asked": approval.requested_at,
+        },
+    )
+    there = [row for row in rows if not row["is_ousted"]]
+    fresh = {row["person"] for row in there if row["is_fresh"]}
+    able = {row["person"] for row in there} - fresh
+    is_ousted = len(there) < len(rows)
+    return (able if able or is_ousted else fresh), fresh, is_ousted
 
 
 def _role_of(user_id: UUID, workspace_id: UUID) -> str | None:

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from audits import approvals
 from audits.access import actor_of
-from audits.domain.roles import Role
+from audits.domain.roles import Role, permissions_of
 from audits.models import Approval, Invitation, Membership, User
 from audits.second import ask_or_do_alone
 from records import events
@@ -69,7 +69,8 @@ def change_role(user_id: UUID, role: Role, *, reason: str, access: Access) -> No
             raise Conflict(f"is {role} already")
         _keep_one(administrators, user_id)
         before, member.role = member.role, str(role)
-        member.save(update_fields=["role"])
+        member.changed_by = access.actor.name
+        member.save(update_fields=["role", "changed_by"])
         _tell("member.changed", user_id, access, reason=reason, role=str(role), before=before)
 
 
@@ -108,7 +109,8 @@ def remove_member(user_id: UUID, *, reason: str, access: Access) -> None:
         member = _member(user_id, access)
         _keep_one(administrators, user_id)
         member.removed_at = timezone.now()
-        member.save(update_fields=["removed_at"])
+        member.changed_by = access.actor.name
+        member.save(update_fields=["removed_at", "changed_by"])
         _tell("member.removed", user_id, access, reason=reason, before=member.role)
 
 
@@ -156,7 +158,11 @@ def find_invitation(token: str) -> Invited | None:
 
 
 def accept(invited: Invited, user: User, *, request_id: str) -> None:
-    """Make a person the member they were invited to be. Conflict: the link is spent."""
+    """Make a person the member they were invited to be. Conflict: the link is spent.
+
+    A member who may do all of that already stays what they are: nobody loses a
+    right by an invitation, least of all the only administrator.
+    """
     access = Access(
         workspace_id=invited.workspace_id,
         actor=actor_of(user),
@@ -170,7 +176,12 @@ def accept(invited: Invited, user: User, *, request_id: str) -> None:
         ).update(accepted_at=now, accepted_by=user.get_username())
         if not changed:
             raise Conflict("the invitation is spent")
-        _join(user, Role(invited.role), access)
+        role = Role(invited.role)
+        member = Membership.objects.filter(
+            workspace_id=invited.workspace_id, user=user, removed_at=None
+        ).first()
+        if member is None or not permissions_of(Role(member.role)) >= permissions_of(role):
+            _join(user, role, access, by=invited.created_by)
 
 
 def open_account(invited: Invited, username: str, password: str, *, request_id: str) -> User:
@@ -195,15 +206,16 @@ def open_workspace(name: str, user: User, *, request_id: str) -> Access:
     return access
 
 
-def _join(user: User, role: Role, access: Access) -> None:
+def _join(user: User, role: Role, access: Access, *, by: str = "") -> None:
+    by = by or access.actor.name
     member, is_new = Membership.objects.get_or_create(
         workspace_id=access.workspace_id,
         user=user,
-        defaults={"role": str(role), "created_by": access.actor.name},
+        defaults={"role": str(role), "created_by": access.actor.name, "changed_by": by},
     )
     if not is_new and (member.removed_at is not None or member.role != role):
-        member.role, member.removed_at = str(role), None
-        member.save(update_fields=["role", "removed_at"])
+        member.role, member.removed_at, member.changed_by = str(role), None, by
+        member.save(update_fields=["role", "removed_at", "changed_by"])
     elif not is_new:
         return
     _tell("member.joined", user.id, access, role=str(role))

@@ -32,7 +32,11 @@ class User(AbstractUser):
 
 
 class Membership(models.Model):
-    """That one person works in one workspace, in one role; kept when they leave it."""
+    """That one person works in one workspace, in one role; kept when they leave it.
+
+    ``changed_by`` is who changed it last. Since when somebody may agree to what
+    others ask, until when they could, and by whose act, the database notes.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     workspace_id = models.UUIDField()
@@ -41,6 +45,11 @@ class Membership(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     created_by = models.TextField(default="")
     removed_at = models.DateTimeField(null=True)
+    changed_by = models.TextField(default="", db_default="")
+    agrees_since = models.DateTimeField(null=True)
+    agrees_by = models.TextField(default="", db_default="")
+    agreed_until = models.DateTimeField(null=True)
+    agreed_ended_by = models.TextField(default="", db_default="")
 
     class Meta:
         db_table = "membership"

@@ -17,14 +17,15 @@ from uuid import UUID
 import psycopg
 from django.db import InterfaceError, OperationalError
 
-from audits.domain.operations import GOING, Kind, State
+from audits.domain.operations import GOING, Kind, State, needs_second
 from audits.jobs import OPERATIONS
 from audits.models import Approval, Operation
 from audits.operations import probing
 from audits.operations.acting import Batch, Frozen, act
 from audits.operations.previewing import happening
-from audits.operations.reading import acted_of, drift, load
+from audits.operations.reading import acted_of, asked, drift, load
 from audits.operations.receipts import begin, finish
+from audits.operations.submitting import settings_of
 from records import events, queries
 from records.access import Access, Actor, ActorKind
 from records.jobs import runs
@@ -176,6 +177,9 @@ def _begin(run: Run, operation_id: UUID) -> Operation | None:
 def _check_agreement(operation: Operation) -> None:
     """Make sure once more that who had to agree did; the state alone is not taken for it."""
     if operation.approval_id is None:
+        settings = settings_of(operation.workspace_id)
+        if (why := needs_second(operation.kind, asked(operation), settings)) is not None:
+            raise PermissionError(f"nobody has agreed to this operation, and {why}")
         return
     approval = Approval.objects.get(id=operation.approval_id, workspace_id=operation.workspace_id)
     if approval.state != "approved" or approval.payload.get("digest") != operation.digest:

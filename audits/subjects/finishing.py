@@ -146,12 +146,12 @@ def _destroy_typed(
     """Take the name that the request was made with out of what quotes it, this request too."""
     names = [one for one in (request.partition_name, request.subject) if one]
     changed = replace_everywhere(cur, Phrases(names), access.workspace_id)
-    cur.execute(
-        "UPDATE operation SET title = %s, scope = %s WHERE id = %s AND workspace_id = %s",
-        ["Erase what a data subject asked for", Jsonb(_ids_only(operation.scope)), operation.id,
-         access.workspace_id],
-    )  # fmt: skip
     with erasing_words(cur):
+        cur.execute(
+            "UPDATE operation SET title = %s, scope = %s WHERE id = %s AND workspace_id = %s",
+            ["Erase what a data subject asked for", Jsonb(_ids_only(operation.scope)), operation.id,
+             access.workspace_id],
+        )  # fmt: skip
         cur.execute(
             "UPDATE approval SET summary = %s WHERE id = %s AND workspace_id = %s",
             ["Erase what a data subject asked for", operation.approval_id, access.workspace_id],

@@ -261,10 +261,14 @@ def test_database_refuses_what_no_second_person_said(access: Access) -> None:
 
 def test_operation_does_not_run_on_a_state_alone(access: Access) -> None:
     waiting, _, _, ids = wait(access)
-    with workspace_scope(access.workspace_id):
+    with (
+        pytest.raises(Error, match="nobody has agreed"),
+        workspace_scope(access.workspace_id),
+        transaction.atomic(),
+    ):
         Operation.objects.filter(id=waiting.id).update(state="queued")
     perform_waiting(access.workspace_id)
-    assert again(access, waiting).state == "failed"
+    assert again(access, waiting).state == "waiting"
     assert statuses(access, ids) == ["active"] * 3
 
 
@@ -273,9 +277,10 @@ def test_database_and_code_name_the_same_roles() -> None:
 
     import audits
 
-    text = (Path(audits.__file__).parent / "sql" / "approvals.sql").read_text()
-    named = {role for role in Role if f"'{role}'" in text}
-    assert named == {role for role in Role if may(role, Permission.APPROVE_OPERATIONS)}
+    for name in ("approvals.sql", "agreeing.sql"):
+        text = (Path(audits.__file__).parent / "sql" / name).read_text()
+        named = {role for role in Role if f"'{role}'" in text}
+        assert named == {role for role in Role if may(role, Permission.APPROVE_OPERATIONS)}
 
 
 def test_erasing_takes_a_second_person_the_count_and_leaves_what_is_held(access: Access) -> None:

@@ -233,10 +233,11 @@ def test_open_operations_and_approvals_keep_it_open_and_no_waiver_helps(access: 
             id=uuid7(incident.opened_at),
             workspace_id=access.workspace_id,
             kind="evict",
-            state="queued",
+            state="preview",
             incident_id=incident.id,
             requested_by="ana",
         )
+        Operation.objects.filter(id=operation.id).update(state="queued")
     with pytest.raises(NotYet) as refused:
         incidents.close_incident(
             incident.id, "over", waived="never mind", cause="a page", access=access
