@@ -95,12 +95,19 @@ def lock(
     slots = {row[0]: row[1] for row in cur}
     if slots:
         store.lock_slots(cur, workspace_id, slots)
+    return read(cur, wanted, is_locked=True)
+
+
+def read(
+    cur: psycopg.Cursor[Row], record_ids: Iterable[UUID], *, is_locked: bool = False
+) -> dict[UUID, Held]:
+    """Read records as they stand; without a lock only for a preview."""
     cur.execute(
-        """SELECT id, partition_id, slot_id, fingerprint, status, version, order_at, cardinality, session_id,
+        f"""SELECT id, partition_id, slot_id, fingerprint, status, version, order_at, cardinality, session_id,
                   source_id, source_key, prior_status, superseded_by, hold_reason, findings, override,
                   merged_into
-           FROM memory_record WHERE id = ANY(%s) ORDER BY id FOR UPDATE""",
-        [wanted],
+           FROM memory_record WHERE id = ANY(%s) ORDER BY id {"FOR UPDATE" if is_locked else ""}""",
+        [sorted(set(record_ids))],
     )
     return {row[0]: _held(row) for row in cur}
 

@@ -11,6 +11,7 @@ merged within that slot alone. Read docs/duplicates.md for the rules.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -35,15 +36,17 @@ NUMBERS = """SELECT r.id, r.predicate, r.confidence, r.trust, r.valid_until, r.v
     greatest(r.last_seen, t.last_seen), r.last_seen, coalesce(t.seen_count, 1)
 FROM memory_record r LEFT JOIN tally t ON t.record_id = r.id WHERE r.id = ANY(%s)"""
 
-MOVING = """SELECT c.session_id, c.source_id, c.count, c.echoes, c.first_at, c.last_at,
+MOVING = """SELECT c.record_id, c.session_id, c.source_id, c.count, c.echoes, c.first_at, c.last_at,
     coalesce(k.state = 'moved', true) AS is_new, coalesce(k.state <> 'dropped', true) AS is_counted,
     coalesce(k.state, '') AS kept_state, k.first_at AS kept_first_at, k.last_at AS kept_last_at
 FROM claim c LEFT JOIN claim k ON k.record_id = %(kept)s AND k.session_id = c.session_id
     AND k.source_id = c.source_id
-WHERE c.record_id = %(gone)s AND c.state = 'live' ORDER BY c.session_id, c.source_id"""
+WHERE c.record_id = ANY(%(several)s) AND c.state = 'live'
+ORDER BY c.record_id, c.session_id, c.source_id"""
 NOTE = f"""INSERT INTO merged_claim (merge_id, workspace_id, partition_id, session_id, source_id, count,
     echoes, first_at, last_at, is_new, is_counted, kept_state, kept_first_at, kept_last_at)
-SELECT %(merge)s, %(workspace)s, %(partition)s, m.* FROM ({MOVING}) AS m"""
+SELECT %(merge)s, %(workspace)s, %(partition)s, session_id, source_id, count, echoes, first_at, last_at,
+    is_new, is_counted, kept_state, kept_first_at, kept_last_at FROM ({MOVING}) AS m"""
 # An evicted word stays out: what one origin was told not to say, it does not say by a merge.
 UNITE = """INSERT INTO claim AS k (record_id, session_id, source_id, workspace_id, partition_id, derived,
     state, first_at, last_at, count, echoes, confidence, evidence, wording)
@@ -175,12 +178,15 @@ def preview_merge(
     numbers = _numbers(cur, [kept.id, *(h.id for h in gone)])
     at = numbers[kept.id][1]
     ttl_days = book(access.workspace_id).resolve(numbers[kept.id][0]).ttl_days
+    cur.execute(MOVING, {"kept": kept.id, "several": [h.id for h in gone]})
+    moving: dict[UUID, list[Row]] = defaultdict(list)
+    for row in cur:
+        moving[row[0]].append(row[1:])
     counted: set[tuple[UUID, UUID]] = set()
     for one in gone:
         if _why_not(one, kept):
             continue
-        cur.execute(MOVING, {"kept": kept.id, "gone": one.id})
-        claims = cur.fetchall()
+        claims = moving[one.id]
         origins = {(c[0], c[1]) for c in claims if c[7]}
         is_new = any(c[6] and (c[0], c[1]) not in counted for c in claims)
         shared = sum(not c[6] or (c[0], c[1]) in counted for c in claims)
@@ -365,7 +371,7 @@ def _merge_one(
 ) -> UUID:
     about: dict[str, Any] = {
         "merge": uuid7(now), "workspace": access.workspace_id, "partition": kept.partition_id,
-        "gone": gone.id, "kept": kept.id, "now": now, "by": str(access.actor),
+        "gone": gone.id, "several": [gone.id], "kept": kept.id, "now": now, "by": str(access.actor),
         "last_seen": union.after.row_last_seen, "valid_until": union.after.valid_until,
         "confidence": union.after.confidence, "trust": union.after.trust,
         "before": Jsonb(union.before.as_json()), "after": Jsonb(union.after.as_json()),
