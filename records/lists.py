@@ -38,7 +38,7 @@ RECORD = """SELECT r.id, p.name AS partition, r.fingerprint, r.subject, r.predic
     r.session_id, se.external_id AS session, se.agent, r.extracted_by, r.external_id, r.tags,
     r.labels, r.metadata, r.written_at, r.observed_at, r.valid_from, r.valid_until, r.recorded_at,
     coalesce(t.first_seen, r.recorded_at) AS first_seen,
-    coalesce(t.last_seen, r.last_seen) AS last_seen, coalesce(t.seen_count, 1) AS seen_count,
+    greatest(t.last_seen, r.last_seen) AS last_seen, coalesce(t.seen_count, 1) AS seen_count,
     coalesce(t.sessions, 1) AS sessions, coalesce(t.sources, 1) AS sources,
     coalesce(t.confirmed, 0) AS confirmed, coalesce(t.wrong, 0) AS wrong,
     coalesce(t.stale, 0) AS stale, r.status_at, r.superseded_by, r.superseded_at, r.serve_after,

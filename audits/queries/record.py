@@ -39,7 +39,7 @@ RECORD = f"""SELECT r.id, r.partition_id, p.name AS partition, r.slot_id, r.fing
     r.serve_after, r.recheck_at, r.recheck_reason, r.unlisted_at, r.verdict, r.findings,
     r.ruleset, r.gate_score, r.override, r.embedding_model IS NOT NULL AS embedded,
     r.embedding_partial, r.version, coalesce(t.seen_count, 1) AS seen_count,
-    coalesce(t.first_seen, r.recorded_at) AS first_seen, coalesce(t.last_seen,
+    coalesce(t.first_seen, r.recorded_at) AS first_seen, greatest(t.last_seen,
     r.last_seen) AS last_seen,
     coalesce(t.sessions, 1) AS sessions, coalesce(t.sources, 1) AS sources, coalesce(t.confirmed,
     0) AS confirmed,

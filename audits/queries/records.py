@@ -34,7 +34,7 @@ ROW = """SELECT r.id, r.partition_id, p.name AS partition, r.subject, r.predicat
     r.content,
     r.status, r.hold_reason, r.confidence, r.recorded_at, r.valid_from, r.valid_until, r.recheck_at,
     r.unlisted_at, r.session_id, se.external_id AS session, so.name AS source, r.tags, r.derived,
-    r.version, coalesce(t.seen_count, 1) AS seen_count, coalesce(t.last_seen,
+    r.version, coalesce(t.seen_count, 1) AS seen_count, greatest(t.last_seen,
     r.last_seen) AS last_seen,
     se.suspended_at IS NOT NULL OR so.suspended_at IS NOT NULL AS suspended,
     {held} AS on_legal_hold, {total} AS total

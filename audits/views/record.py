@@ -10,9 +10,12 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_safe
 
+from audits import factor_charts
 from audits.access import ConsoleRequest, require
 from audits.domain import acts
+from audits.domain.factor_history import replay
 from audits.domain.roles import Permission
+from audits.queries import factors
 from audits.queries import record as queries
 from audits.views.charts import charted
 from audits.views.pages import is_partial, reading, show
@@ -63,6 +66,21 @@ def show_serves(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
     }
     template = "record/_serves.html" if is_partial(request) else "record/serves.html"
     return show(request, template, context)
+
+
+@require_safe
+@charted
+@require(Permission.VIEW)
+def show_factors(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
+    """Show what the record's ranking factors were, are and become: a piece, or a page of its own."""
+    now = timezone.now()
+    with reading(request):
+        loaded = factors.load_past(record_id, workspace_id=request.access.workspace_id)
+    if loaded is None:
+        raise Http404("record")
+    chart = factor_charts.of_record(replay(loaded.past, now=now), now=now, zone=loaded.zone)
+    template = "record/_factor_history.html" if is_partial(request) else "record/factors.html"
+    return show(request, template, {"chart": chart, "record_id": record_id})
 
 
 def load(request: ConsoleRequest, record_id: UUID) -> dict[str, Any]:

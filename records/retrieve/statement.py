@@ -275,7 +275,7 @@ def _best(shape: Shape) -> str:
     SELECT c.id, c.score, c.similarity, {_text(shape)} AS text, c.confidence,
            {VALIDITY} AS validity, c.age, {CORROBORATION} AS corroboration,
            coalesce(t.seen_count, 1) AS seen_count, t.first_seen,
-           coalesce(t.last_seen, c.last_seen) AS last_seen
+           greatest(t.last_seen, c.last_seen) AS last_seen
     FROM (SELECT *, rank() OVER (ORDER BY score DESC) AS place FROM top) c CROSS JOIN weight w
     LEFT JOIN tally t ON t.record_id = c.id
     WHERE c.place <= %(top_k)s AND c.score > 0

@@ -248,6 +248,7 @@ def test_buttons_follow_role_and_status(reviewer: Person) -> None:
             "history",
             "serves",
             "exposure",
+            "factors",
         }
 
     assert verbs(viewer, made.id) == set()
