@@ -7,6 +7,7 @@ of data subjects, exports), ``first_audit``, ``freshness``, ``sampling``, ``susp
 security, grants and triggers are SQL files in ``audits/sql``.
 """
 
+from .duplicates import DuplicatePair, DuplicateSearch
 from .first_audit import FirstAudit
 from .freshness import PredicateHabit, UnseenFact
 from .measures import Measure
@@ -31,6 +32,8 @@ from .trail import Seal, SealedEvent
 
 __all__ = [
     "Approval",
+    "DuplicatePair",
+    "DuplicateSearch",
     "Export",
     "FirstAudit",
     "Incident",

@@ -1,0 +1,2 @@
+-- Everything goes with the tables.
+SELECT 1;
