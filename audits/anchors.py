@@ -32,11 +32,15 @@ TAIL_BYTES = 4 * 1024 * 1024  # some ten thousand notes
 
 @dataclass(frozen=True, slots=True)
 class Anchored:
-    """What the file says of one chain: the digests by seal number, and lines not to be believed."""
+    """What the file says of one chain: the digests by seal number, and lines not to be believed.
+
+    ``disputed`` are the seals of which two believable notes say different things.
+    """
 
     digests: Mapping[int, bytes]
     newest: Checkpoint | None
     unbelievable: int
+    disputed: frozenset[int] = frozenset()
 
 
 def anchor_head(run: Run, now: datetime) -> None:
@@ -93,6 +97,7 @@ def anchored(
     digests: dict[int, bytes] = {}
     last: Checkpoint | None = None
     unbelievable = 0
+    disputed: set[int] = set()
     for line in _lines(path):
         if str(chain) not in line or wanted not in line:
             continue
@@ -100,10 +105,11 @@ def anchored(
         if note is None:
             unbelievable += 1
             continue
-        digests[note.number] = note.digest
+        if digests.setdefault(note.number, note.digest) != note.digest:
+            disputed.add(note.number)
         if last is None or note.number > last.number:
             last = note
-    return Anchored(digests, last, unbelievable)
+    return Anchored(digests, last, unbelievable, frozenset(disputed))
 
 
 def newest_note(workspace_id: UUID | None) -> Checkpoint | None:
@@ -126,7 +132,7 @@ def newest_note(workspace_id: UUID | None) -> Checkpoint | None:
 def _believed(line: str, public: Mapping[str, bytes]) -> Checkpoint | None:
     try:
         note, signature = _read(line)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
     key = public.get(note.key_id)
     if key is None or not keys.is_signed(note.text(), signature, key):

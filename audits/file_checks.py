@@ -65,7 +65,7 @@ def _check(path: Path, name: str, manifest: Path | None, access: Access) -> File
             head = {"seal": verifier.number, "digest": verifier.digest}
     except verify_export.BrokenError as broken:
         return FileCheck(name, False, [f"Broken: {broken}."])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return FileCheck(name, False, ["This is neither an export nor its manifest."])
     where = _compare(head, workspace, access)
     return FileCheck(name, not where.startswith("But"), [*proven, where])

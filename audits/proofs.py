@@ -136,7 +136,7 @@ def _anchor_step(seal: SealRow) -> Step:
     if noted is not None:
         return Step(
             "A checkpoint kept outside says the same of this seal",
-            noted == seal.body.digest(),
+            noted == seal.body.digest() and not notes.disputed,
             noted.hex(),
         )
     newest = anchors.newest_note(seal.body.workspace_id)

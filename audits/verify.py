@@ -183,6 +183,8 @@ class Verification:
             )
         if not keys.is_signed(body.text(), seal.signature, public):
             return Flaw(expected, f"the signature of seal {body.number} is not that of its text")
+        if body.number in self._notes.disputed:
+            return Flaw(expected, f"two checkpoints tell seal {body.number} differently")
         note = self._notes.digests.get(body.number)
         if note is not None and note != body.digest():
             return Flaw(expected, f"seal {body.number} is not the one in the checkpoint file")

@@ -129,7 +129,7 @@ class Verifier:
             text = raw.decode("utf-8")
             said = json.loads(text)
             kind = said["type"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise BrokenError("the line is not one of an export") from None
         if (kind == "header") != (not self.header):
             raise BrokenError("the header must be the first line and only there")
@@ -256,11 +256,14 @@ class Verifier:
 
 
 def read_checkpoints(path: str, keys: Keys, workspace: str) -> Checkpoints:
-    """Return the notes of one workspace: seal number -> (digest, last position)."""
+    """Return the notes of one workspace: seal number -> (digest, last position).
+
+    BrokenError: one is not signed, or two contradict each other.
+    """
     notes: Checkpoints = {}
     with Path(path).open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
-            said = json.loads(line)
+            said = json.loads(line, object_pairs_hook=once)
             if said["workspace"] != workspace:
                 continue
             signed = (
@@ -269,13 +272,23 @@ def read_checkpoints(path: str, keys: Keys, workspace: str) -> Checkpoints:
             )
             what = f"line {number} of the checkpoints"
             check_signature(keys, said["key"], signed, said["signature"], what)
-            notes[said["seal"]] = (said["digest"], said["last"])
+            note = (said["digest"], said["last"])
+            if notes.setdefault(said["seal"], note)[0] != note[0]:
+                raise BrokenError(f"two of your checkpoints tell seal {said['seal']} differently")
     return notes
+
+
+def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON that names each of its fields once: readers differ on the others."""
+    said = dict(pairs)
+    if len(said) != len(pairs):
+        raise ValueError("a field is named twice")
+    return said
 
 
 def read_manifest(path: str) -> dict[str, Any]:
     """Return a manifest as it was written, believed or not."""
-    said = json.loads(Path(path).read_text("utf-8"))
+    said = json.loads(Path(path).read_text("utf-8"), object_pairs_hook=once)
     if not isinstance(said, dict):
         raise ValueError("the manifest is not a JSON object")
     return said
@@ -378,7 +391,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = "at " if str(broken).startswith("line ") else ""
         sys.stdout.write(f"BROKEN {where}{broken}.\n")
         return 1
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         sys.stderr.write(f"Cannot be read: {error}\n")
         return 2
     sys.stdout.write("\n".join(proven) + "\n")
