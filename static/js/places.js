@@ -21,6 +21,10 @@
     }
   }, true);
 
+  /* Pages of a table that were turned here stand in the history between this page and the list. */
+  let turned = 0;
+  document.addEventListener("htmx:pushedIntoHistory", () => { turned += 1; });
+
   /* The way up to a list that one came from is the way back: its filters and its page stand. */
   document.addEventListener("click", (event) => {
     const up = event.target.closest("a[data-shortcut~=back]");
@@ -28,7 +32,7 @@
     const from = new URL(document.referrer);
     if (from.origin === location.origin && from.pathname === new URL(up.href).pathname && history.length > 1) {
       event.preventDefault();
-      history.back();
+      history.go(-1 - turned);
     }
   });
 

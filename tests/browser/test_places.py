@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from audits.domain.roles import Role
 from tests import factories
-from tests.web.conftest import make_person
+from tests.web.conftest import make_person, put
 
 from .conftest import NARROW, WIDE, Window, Windows
 
@@ -82,6 +82,21 @@ def test_back_returns_to_the_same_row_and_scroll(window: Window, size: dict, way
     focused = page.locator("[data-row-link]:focus")
     expect(focused).to_have_attribute("href", str(target))
     assert abs(page.evaluate("window.scrollY") - top) <= 2
+
+
+def test_way_up_passes_over_the_pages_turned_meanwhile(window: Window) -> None:
+    for number in range(60):
+        put(window.person.access, f"plant {number}", predicate="allergy", session="long")
+    page = window.open("sessions?sort=recent")
+    listed = page.url
+    page.locator("[data-row-link]", has_text="long").click()
+    window.settle()
+    page.get_by_role("link", name="Next page").click()
+    page.wait_for_url(re.compile("after="))
+    window.settle()
+    page.keyboard.press("u")
+    page.wait_for_url(listed)
+    expect(page.locator("[data-row-link]:focus")).to_have_text("long")
 
 
 def test_way_up_from_a_copied_link_is_the_plain_list(window: Window) -> None:
