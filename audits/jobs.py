@@ -173,3 +173,12 @@ HABITS = register(
         history=False,
     )
 )
+DUPLICATES = register(
+    Job(
+        "duplicates",
+        "Facts that may say the same in other words, suggested",
+        "audits.duplicates",
+        timedelta(minutes=1),
+        history=False,
+    )
+)

@@ -10,7 +10,18 @@ from uuid import UUID
 
 from celery import shared_task
 
-from audits import anchors, checks, gate_hits, jobs, leases, measures, rollups, seals, suspicion
+from audits import (
+    anchors,
+    checks,
+    duplicates,
+    gate_hits,
+    jobs,
+    leases,
+    measures,
+    rollups,
+    seals,
+    suspicion,
+)
 from audits.approvals import expire_approvals
 from audits.first_audit import run_audit
 from audits.freshness import measure_habits
@@ -106,6 +117,12 @@ def first_audit(workspace_id: str | None = None) -> None:
 def measure_predicate_habits(workspace_id: str | None = None) -> None:
     """Measure how often facts are seen again, in one workspace or in all."""
     perform_everywhere(jobs.HABITS, measure_habits, workspace_id=_id(workspace_id))
+
+
+@shared_task(name=jobs.DUPLICATES.task)
+def find_duplicates(workspace_id: str | None = None) -> None:
+    """Look for facts that may say the same in one workspace, or in all."""
+    perform_everywhere(jobs.DUPLICATES, duplicates.find_duplicates, workspace_id=_id(workspace_id))
 
 
 @shared_task(name=jobs.MEASURES.task)
