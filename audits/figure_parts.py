@@ -30,6 +30,9 @@ LOOKS = (
 )
 
 
+TICKS = 7  # labels below a figure; more would lie on each other
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """One part of each bar: its name, its numbers, and how it looks (a place in ``LOOKS``)."""
@@ -129,14 +132,31 @@ def lines(
 def _figure(
     data: list[dict[str, Any]], title: str, *, is_stacked: bool, tick_format: str
 ) -> dict[str, Any]:
+    """Put the parts on their axes; nothing to draw is no figure, as the answer says it all."""
+    values = [one for part in data for one in part["y"] if one is not None]
+    if not values or (not any(values) and not tick_format):
+        return {}
+    names = data[0]["x"]
+    every = -(-len(names) // TICKS)
     axis: dict[str, Any] = {"title": {"text": title}, "rangemode": "tozero"}
+    axis["tickformat"] = tick_format or ",d"
     if tick_format:
-        axis["tickformat"] = tick_format
+        axis["range"] = [0, max(*values, 0.01) * 1.1]
+    elif (
+        max(sum(one or 0 for one in step) for step in zip(*(p["y"] for p in data), strict=True)) < 6
+    ):
+        axis["dtick"] = 1  # whole facts, not fifths of one
     layout: dict[str, Any] = {
         "height": HEIGHT,
         "bargap": 0.2,
         "barmode": "stack" if is_stacked else "group",
-        "xaxis": {"type": "category", "showgrid": False, "nticks": 8, "tickangle": 0},
+        "xaxis": {
+            "type": "category",
+            "showgrid": False,
+            "tickangle": 0,
+            "tickvals": names[::every],
+            "ticktext": [_folded(name) for name in names[::every]],
+        },
         "yaxis": axis,
     }
     if len(data) > 1:
@@ -144,3 +164,12 @@ def _figure(
         layout["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
         layout["margin"] = {"l": 48, "r": 16, "t": 36, "b": 40}
     return {"data": data, "layout": layout}
+
+
+def _folded(name: str) -> str:
+    """Return a label in two lines, broken where the longer one is shortest."""
+    spaces = [place for place, char in enumerate(name) if char == " "]
+    if not spaces:
+        return name
+    middle = min(spaces, key=lambda place: max(place, len(name) - place - 1))
+    return f"{name[:middle]}<br>{name[middle + 1 :]}"

@@ -9,6 +9,7 @@ from ``queries/rollups.py`` (kept counts and what is not folded yet) and
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -237,7 +238,9 @@ def staleness(asking: Asking) -> list[Chart]:
     known = sampling.load_figures(
         [batch["id"] for batch, _ in trend], workspace_id=asking.workspace_id
     )
-    return [by_predicate(known)]
+    chart = by_predicate(known)
+    is_told = any(one.is_shown for _, one in known.by_predicate)
+    return [chart if is_told else replace(chart, figure={})]
 
 
 def writes(asking: Asking) -> list[Chart]:
@@ -400,8 +403,8 @@ def seen_counts(asking: Asking) -> list[Chart]:
         Chart(
             "seen-counts",
             "How often are facts said again?",
-            f"{total:,} facts were said more than once, {sum(counts[3:]):,} of them more than"
-            " ten times."
+            f"{total:,} {'fact was' if total == 1 else 'facts were'} said more than once,"
+            f" {sum(counts[3:]):,} of them more than ten times."
             if total
             else "No fact was said more than once.",
             bars([words for _, words in SAID], [Part("Facts", counts)], "Facts"),
@@ -496,8 +499,8 @@ OVERVIEW: Mapping[str, tuple[str, Maker]] = {
 }
 FIGURES: Mapping[str, tuple[str, Maker]] = {
     "writes": ("What becomes of what is written?", writes),
-    "hits": ("Which rules of the gate hit, and when?", gate_hits),
     "recalls": ("How much is asked, and how fast are the answers?", recalls),
+    "hits": ("Which rules of the gate hit, and when?", gate_hits),
     "expiries": ("What expires next?", expiries),
     "staleness": ("Which predicates are stale?", staleness),
     "duplicates": ("Is anything stored twice?", duplicates),
@@ -505,6 +508,8 @@ FIGURES: Mapping[str, tuple[str, Maker]] = {
     "ages": ("How old is what is remembered?", ages),
 }
 ALL: Mapping[str, tuple[str, Maker]] = {**OVERVIEW, **FIGURES}
+# What stands rather than happens: no range to choose.
+TIMELESS = frozenset({"rules", "stale", "expiries", "staleness", "said", "ages"})
 
 
 def _ages_ago(

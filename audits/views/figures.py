@@ -60,7 +60,8 @@ def show_figure(request: ConsoleRequest, name: str) -> HttpResponse:
     with reading(request):
         try:
             with transaction.atomic():
-                zone = zone_of(load_zone(request.here.id))
+                is_zoned = name not in figures.TIMELESS or name == "expiries"
+                zone = zone_of(load_zone(request.here.id) if is_zoned else "UTC")
                 charts = make(
                     Asking(
                         request.here.id,
@@ -83,6 +84,7 @@ def show_figure(request: ConsoleRequest, name: str) -> HttpResponse:
         "is_failed": is_failed,
         "last_good_at": failed_since,
         "counted_at": now,
+        "is_timeless": name in figures.TIMELESS,
         "warnings": warnings,
     }
     template = "figures/_figure.html" if is_partial(request) else "figures/figure.html"

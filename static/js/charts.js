@@ -57,6 +57,12 @@
     const axes = Object.fromEntries(
       Object.entries(layout).filter(([name]) => /^[xy]axis\d*$/.test(name)).map(([name, given]) => [name, axis(given)]),
     );
+    // Where there is little room, every other label of a long row is enough.
+    const { tickvals, ticktext } = axes.xaxis ?? {};
+    if (tickvals?.length > 4 && chart.clientWidth < 420) {
+      axes.xaxis.tickvals = tickvals.filter((_, place) => place % 2 === 0);
+      axes.xaxis.ticktext = ticktext.filter((_, place) => place % 2 === 0);
+    }
     const style = getComputedStyle(document.body);
     const whole = {
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", showlegend: false, dragmode: false,
@@ -116,6 +122,17 @@
       if (place < points) Plotly.Fx.hover(plot, [{ curveNumber: 0, pointNumber: place }]);
     });
     plot.addEventListener("blur", () => Plotly.Fx.unhover(plot));
+    plot.on("plotly_click", ({ points: [point] }) => openList(rows, point));
+  }
+
+  /** Open the list that a bar counts: its row's link, in the column of the bar's part. */
+  function openList(rows, point) {
+    const row = rows[point.pointNumber];
+    const title = point.data.name;
+    const heads = [...(row?.closest("table").tHead.rows[0].cells ?? [])];
+    const place = heads.findIndex((one) => one.textContent === title);
+    const link = place > 0 ? row.cells[place].querySelector("a") : row?.querySelector("a[data-number]");
+    link?.click();
   }
 
   const seen = new IntersectionObserver((entries) => {
@@ -132,8 +149,15 @@
       seen.observe(chart);
     }
   }
-  // Two frames: the page has been painted by then.
-  const afterPaint = (work) => requestAnimationFrame(() => requestAnimationFrame(work));
+  // The browser says when it has painted; where it does not, a moment is enough.
+  const painted = new Promise((resolve) => {
+    const observer = new PerformanceObserver((list) => {
+      if (list.getEntriesByName("first-contentful-paint").length) resolve();
+    });
+    observer.observe({ type: "paint", buffered: true });
+    setTimeout(resolve, 3000);
+  });
+  const afterPaint = (work) => painted.then(() => requestAnimationFrame(work));
   afterPaint(() => watch(document));
   document.addEventListener("htmx:afterSettle", () => afterPaint(() => watch(document)));
 

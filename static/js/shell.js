@@ -54,7 +54,10 @@
     retry.addEventListener("click", () => {
       notice.remove();
       if (asked.requestSubmit) asked.requestSubmit();
-      else if (asked.getAttribute("hx-trigger") === "load") window.htmx.trigger(asked, "load");
+      else if (asked.getAttribute("hx-trigger") === "load") {
+        // Loading happens once, when the piece comes; there is no such event to send again.
+        window.htmx.ajax("GET", asked.getAttribute("hx-get"), { source: asked, target: asked, swap: asked.getAttribute("hx-swap") });
+      }
       else asked.click();
     });
     notice.append(words, retry);

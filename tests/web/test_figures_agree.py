@@ -15,10 +15,14 @@ from html import unescape
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from audits import figures, first_audit, gate_hits, jobs, measures, rollups
 from audits.domain.roles import Role
+from audits.queries import overview
+from audits.queries.rows import fetch
 from audits.seals import seal_now
 from records import curate
 from records.access import Access
@@ -30,7 +34,7 @@ from records.scope import workspace_scope
 from tests import factories
 from tests.db.trail import own_keys
 
-from .conftest import Person, make_person, put, text
+from .conftest import Person, make_person, put, text, words
 
 __all__ = ["own_keys"]
 LINK = re.compile(
@@ -70,7 +74,8 @@ def count_of(person: Person, href: str) -> int:
     while url is not None:
         assert url not in seen
         seen.add(url)
-        page = text(person.client.get(url))
+        answer: Any = person.client.get(url)
+        page = text(answer)
         assert "it was ignored" not in page, url
         for row in re.findall(r"<tr data-row.*?</tr>", page, re.DOTALL):
             many = re.search(r"\u00d7(\d+)", row)
@@ -85,13 +90,14 @@ def count_of(person: Person, href: str) -> int:
 
 def rule_counts(person: Person, href: str) -> set[int]:
     """Return what a rule's page says reviewers made of its holds."""
-    page = re.sub(r"<[^>]+>", "", text(person.client.get(href)))
+    answer: Any = person.client.get(href)
+    page = re.sub(r"<[^>]+>", "", text(answer))
     found = re.search(r"let in (\d+) of what it held and turned away (\d+)", page)
     assert found, href
     return {int(found[1]), int(found[2])}
 
 
-PAGES = ("", "first-audit", "freshness", "duplicates")
+PAGES = ("", "first-audit", "freshness", "duplicates", "gate/figures", "gate/rules")
 PIECES = tuple(f"figures/of/{name}?range={span}" for name in figures.ALL for span in ("24h", "7d"))
 
 
@@ -255,3 +261,85 @@ def test_stranger_sees_no_figure_and_no_list(person: Person, stranger: Person) -
         assert count_of(stranger, own) == 0
     assert list(numbers_of(stranger, "figures/of/harm")) == []
     assert stranger.client.get(person.url("figures/of/harm")).status_code == 404
+
+
+def test_figure_that_cannot_be_counted_says_so_alone(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(person.access)
+    assert "could not be counted" not in text(person.get("figures/of/behind"))
+
+    def fail(asking: Any) -> Any:
+        fetch("SELECT 1 / 0", {})
+
+    for name in ("behind", "recalls"):
+        monkeypatch.setitem(figures.ALL, name, (figures.ALL[name][0], fail))
+    answer = person.get("figures/of/behind", htmx=True)
+    assert answer.status_code == 200
+    assert "This could not be counted now. It last could" in words(answer)
+    assert "It last could" not in words(person.get("figures/of/recalls", htmx=True))
+    assert "data-chart" in text(person.get("figures/of/ages", htmx=True))
+
+
+def test_tile_that_cannot_be_counted_leaves_the_others(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(person.access)
+    person.get("")
+
+    def fail(workspace_id: Any) -> Any:
+        fetch("SELECT 1 / 0", {})
+
+    monkeypatch.setattr(overview, "load_state", fail)
+    answer = person.get("")
+    assert answer.status_code == 200
+    assert words(answer).count("Not counted now, last") == 3
+    assert re.search(r'data-count="active">\s*<span class="tile-number">1<', text(answer))
+
+
+def test_piece_and_page_show_the_same_and_cost_few_statements(person: Person) -> None:
+    seed(person.access)
+    person.get("figures/of/behind")
+    for name in figures.ALL:
+        with CaptureQueriesContext(connection) as caught:
+            piece = text(person.get(f"figures/of/{name}", htmx=True))
+        control = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE")
+        asked = [one["sql"] for one in caught if not one["sql"].startswith(control)]
+        assert len(asked) <= 8, asked
+        assert "<html" not in piece
+        root = f'id="figure-{name}"'
+        assert root in piece
+        page = text(person.get(f"figures/of/{name}"))
+        assert "<html" in page
+        assert page.count("data-chart-answer") == piece.count("data-chart-answer") > 0
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("figures?range=3y", "knows 24h, 7d, 30d, 90d, but not “3y”"),
+        ("?range=3y", "knows 24h, 7d, 30d, 90d, but not “3y”"),
+        ("figures/list?about=held&since=x&until=y", "must be times in UTC"),
+        ("figures/list?about=odd", "but not “odd”"),
+        ("figures/list?about=held&since=2026-03-01T00:00Z&until=2026-04-01T00:00Z&colour=red",
+         "There is no filter “colour” here"),
+        ("figures/list?about=held&since=2026-03-01T00:00Z&until=2026-04-01T00:00Z&after=x",
+         "could not be read from the URL"),
+        ("trail?flow=sideways", "knows write, held, decided, but not “sideways”"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_said(person: Person, path: str, said: str) -> None:
+    put(person.access)
+    answer = person.get(path)
+    assert answer.status_code == 200
+    assert said in words(answer)
+
+
+def test_trail_lists_what_a_rule_hit_and_what_was_decided(person: Person) -> None:
+    seed(person.access)
+    writes = count_of(person, person.url("trail?flow=write"))
+    held = count_of(person, person.url("trail?flow=held"))
+    decided = count_of(person, person.url("trail?flow=decided"))
+    assert (writes, held, decided) == (11, 4, 1)
+    assert count_of(person, person.url("trail?rule=override.instructions")) == 1
+    assert count_of(person, person.url("trail?rule=no.such")) == 0
