@@ -24,7 +24,7 @@ from records.scans.planning import JUDGED
 from records.tasks import SCANNERS, wake_scanners
 
 COUNTED = 1_000_000  # facts counted exactly for an estimate
-GUESSED_MS = 1.2  # of one worker for one fact, before anything was measured here (bench.rescan)
+GUESSED_MS = 0.3  # of one worker for one fact, before anything was measured here (bench.rescan)
 MEASURED_BY = 5  # last scans whose speed is taken
 
 COUNT = """SELECT count(*) AS n FROM (

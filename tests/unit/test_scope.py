@@ -47,6 +47,7 @@ scopes = st.builds(
     tag=st.none() | words,
     record_ids=st.lists(st.uuids(), max_size=3, unique=True).map(tuple),
     incident_id=st.none() | st.uuids(),
+    scan_id=st.none() | st.uuids(),
 )
 
 
