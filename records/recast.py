@@ -29,6 +29,7 @@ from records.queries import Row, cursor
 from records.scope import workspace_scope
 
 BATCH = 200  # slots in one transaction
+SAMPLES = 10  # of each kind of effect
 PREVIEW_LIMIT = 50_000  # records that a preview reads; beyond it counts are of those alone
 
 READ = """SELECT r.id, r.partition_id, r.slot_id, r.fingerprint, r.status, r.subject, r.value, r.cardinality,
@@ -94,7 +95,8 @@ class Effect:
 
     ``superseded`` leave service because their slot now holds one value,
     ``merged`` because another record now says the same, ``expired`` and
-    ``revived`` change sides of now. ``examples`` are (record, why).
+    ``revived`` change sides of now. ``examples`` are (record, why), ``samples`` the
+    first records of each of the four.
     """
 
     records: int = 0
@@ -105,6 +107,23 @@ class Effect:
     revived: int = 0
     is_partial: bool = False
     examples: list[tuple[UUID, str]] = field(default_factory=list)
+    samples: dict[str, list[UUID]] = field(default_factory=lambda: defaultdict(list))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return what people are shown and asked about, by name."""
+        return {
+            "records": self.records,
+            "superseded": self.superseded,
+            "merged": self.merged,
+            "expired": self.expired,
+            "revived": self.revived,
+        }
+
+    def note(self, kind: str, record_id: UUID) -> None:
+        """Keep a record as a sample of its kind, up to a few."""
+        if len(self.samples[kind]) < SAMPLES:
+            self.samples[kind].append(record_id)
 
 
 def preview(policy: Policy, *, access: Access, now: datetime | None = None) -> Effect:
@@ -263,6 +282,8 @@ def _settle(
         staying.append(kept)
         leaving += [(other, kept) for other in others]
         effect.merged += len(others)
+        for other in others:
+            effect.note("merged", other.id)
     competing = [
         r for r in staying if r.status == Status.ACTIVE and r.new_cardinality == Cardinality.ONE
     ]
@@ -270,6 +291,7 @@ def _settle(
     for older, newer in itertools.pairwise(competing):
         leaving.append((older, newer))
         effect.superseded += 1
+        effect.note("superseded", older.id)
     for one, successor in leaving:
         if len(effect.examples) < 20:
             effect.examples.append((one.id, f"gives way to {successor.id}"))
@@ -280,8 +302,11 @@ def _settle(
         was = one.valid_until is not None and one.valid_until <= now
         until = one.new_valid_until(policy)
         will = until is not None and until <= now
-        effect.expired += will and not was
-        effect.revived += was and not will
+        if will is not was:
+            kind = "expired" if will else "revived"
+            effect.expired += will
+            effect.revived += was
+            effect.note(kind, one.id)
     return leaving
 
 

@@ -312,3 +312,7 @@ _RULES: dict[str, _Rule] = {
         _nothing, dict.fromkeys(("email", "phone", "card", "iban", "national_id"), _bad_treatment)
     ),
 }
+# The settings of each kind, for those who fill in a form.
+SETTINGS: Mapping[str, tuple[str, ...]] = {
+    kind: tuple(rule.settings) for kind, rule in _RULES.items()
+}

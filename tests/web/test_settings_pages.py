@@ -103,7 +103,10 @@ def test_policy_change_is_previewed_then_versioned(admin: Person) -> None:
         assert not PredicatePolicy.objects.filter(
             workspace_id=admin.access.workspace_id, predicate="shoe_brand"
         ).exists()
-    done = admin.post("policies/edit/shoe_brand", form | {"apply": "1"})
+    blind = admin.post("policies/edit/shoe_brand", form | {"apply": "1"})
+    assert blind.status_code == 409
+    shown = form | {"digest": policy_form(preview)["digest"], "apply": "1"}
+    done = admin.post("policies/edit/shoe_brand", shown)
     assert done.status_code == 302
     with workspace_scope(admin.access.workspace_id):
         live = policies.book(admin.access.workspace_id).resolve("shoe_brand")
@@ -117,14 +120,17 @@ def test_policy_change_is_previewed_then_versioned(admin: Person) -> None:
 def test_policy_changed_by_somebody_else_meanwhile_is_a_conflict(admin: Person) -> None:
     form = policy_form(admin.get("policies/edit/employer")) | {"ttl_days": "11"}
     colleague = make_person(admin.access, Role.ADMINISTRATOR)
-    first = colleague.post("policies/edit/employer", form | {"ttl_days": "12", "apply": "1"})
+    theirs = form | {"ttl_days": "12"}
+    preview = colleague.post("policies/edit/employer", theirs)
+    theirs |= {"digest": policy_form(preview)["digest"], "apply": "1"}
+    first = colleague.post("policies/edit/employer", theirs)
     assert first.status_code == 302
     late = admin.post("policies/edit/employer", form | {"apply": "1"})
     assert late.status_code == 409
     assert 'value="11' in text(late)
-    again = admin.post(
-        "policies/edit/employer", policy_form(late) | {"ttl_days": "11", "apply": "1"}
-    )
+    mine = policy_form(late) | {"ttl_days": "11"}
+    mine |= {"digest": policy_form(admin.post("policies/edit/employer", mine))["digest"]}
+    again = admin.post("policies/edit/employer", mine | {"apply": "1"})
     assert again.status_code == 302
 
 
