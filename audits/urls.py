@@ -6,6 +6,7 @@ Areas with many pages have a module of their own in ``audits/routes``.
 from django.urls import include, path
 
 from audits.domain.acts import ACTS
+from audits.routes import duplicates as duplicate_routes
 from audits.routes import figures as figure_routes
 from audits.routes import freshness as freshness_routes
 from audits.routes import health as health_routes
@@ -76,6 +77,7 @@ workspace = [
     *operation_routes.routes,
     *incident_routes.routes,
     *health_routes.routes,
+    *duplicate_routes.routes,
     *figure_routes.routes,
     *freshness_routes.routes,
     *scan_routes.routes,

@@ -7,7 +7,7 @@
 
 from .acting import again, keep_apart, merge, undo
 from .finding import find_duplicates
-from .reading import list_clusters, load_cluster, load_ratio
+from .reading import list_clusters, load_cluster, load_merges, load_ratio
 
 __all__ = [
     "again",
@@ -15,6 +15,7 @@ __all__ = [
     "keep_apart",
     "list_clusters",
     "load_cluster",
+    "load_merges",
     "load_ratio",
     "merge",
     "undo",

@@ -15,6 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from audits.domain.clusters import Standing, suggest_keep
+from audits.domain.diff import Change, changes
 from audits.queries.rows import fetch
 from records.cursors import Page, list_key, make_page, open_cursor
 
@@ -59,6 +60,13 @@ MERGES = """SELECT m.id, m.gone_id, m.kept_id, m.at, m.by FROM record_merge m
 WHERE m.workspace_id = %(workspace)s AND m.parted_at IS NULL AND m.gone_id = ANY(%(ids)s)
 ORDER BY m.id DESC"""
 
+MADE = """SELECT m.id, m.at, m.by, m.ended, m.parted_at, m.parted_by, m.gone_id, m.kept_id, pa.name AS partition,
+    g.subject, g.predicate, g.value AS gone_value, k.value AS kept_value, g.status AS gone_status,
+    k.status AS kept_status
+FROM record_merge m JOIN memory_record g ON g.id = m.gone_id JOIN memory_record k ON k.id = m.kept_id
+JOIN partition pa ON pa.id = m.partition_id
+WHERE m.workspace_id = %(workspace)s AND m.id = ANY(%(ids)s) ORDER BY m.id"""
+
 
 @dataclass(frozen=True, slots=True)
 class ClusterFilter:
@@ -68,6 +76,11 @@ class ClusterFilter:
     kind: str | None = None
     partition: str | None = None
     predicate: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it shows all that is suggested."""
+        return self == ClusterFilter()
 
 
 @dataclass(slots=True)
@@ -90,6 +103,12 @@ class Cluster:
     def keep(self) -> dict[str, Any] | None:
         """The member that is suggested to be kept."""
         return next((m for m in self.members if m["id"] == self.keep_id), None)
+
+    @property
+    def differences(self) -> list[tuple[dict[str, Any], list[Change]]]:
+        """Each other member with the words that turn the kept one's value into its own."""
+        keep = self.keep
+        return [(m, list(changes(keep["value"], m["value"]))) for m in self.others] if keep else []
 
     @property
     def others(self) -> list[dict[str, Any]]:
@@ -164,6 +183,11 @@ def load_cluster(cluster_id: UUID, *, state: str, workspace_id: UUID) -> Cluster
     )
     found = _clusters(rows, state, workspace_id, MEMBERS)
     return found[0] if found else None
+
+
+def load_merges(merge_ids: Collection[UUID], *, workspace_id: UUID) -> list[dict[str, Any]]:
+    """Return merges that were made, with what both sides say."""
+    return fetch(MADE, {"workspace": workspace_id, "ids": list(merge_ids)})
 
 
 def load_ratio(workspace_id: UUID) -> Ratio:
