@@ -5,29 +5,34 @@ Owns the figure; the numbers are the scans' own results.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+from uuid import UUID
 
-from audits.charts import HEIGHT, Chart, Column, plain
+from audits.charts import HEIGHT, Chart, Column, Linked, plain
 from records.models import Scan
 
 SHOWN = 12  # rules in the figure; the table has them all
 
 ByRule = Mapping[str, Mapping[str, int]]
+Link = Callable[[UUID, str], str]
 
 
-def new_by_rule(scan: Scan, found: ByRule, before: ByRule | None, previous: int | None) -> Chart:
-    """Draw new hits by rule, of this scan and of the one before over the same facts."""
-    before = before or {}
+def new_by_rule(scan: Scan, found: ByRule, previous: Scan | None, *, link: Link) -> Chart:
+    """Draw new hits by rule, of this scan and of the one before over the same facts.
+
+    ``link`` makes the URL of the list behind a number.
+    """
+    before: ByRule = previous.result.get("rules", {}) if previous else {}
     names = {name for rules in (found, before) for name, kinds in rules.items() if kinds.get("new")}
     rows = sorted(
         ((name, _new(found, name), _new(before, name)) for name in names),
         key=lambda row: (-row[1], -row[2], row[0]),
     )
-    this, last = f"Scan {scan.number}", f"Scan {previous}" if previous else ""
+    this = f"Scan {scan.number}"
     series = [_bars(this, rows, 1, "var(--accent)")]
     if previous:
-        series.append(_bars(last, rows, 2, "var(--quiet)"))
+        series.append(_bars(f"Scan {previous.number}", rows, 2, "var(--quiet)"))
     layout = {
         "height": HEIGHT,
         "barmode": "group",
@@ -36,10 +41,13 @@ def new_by_rule(scan: Scan, found: ByRule, before: ByRule | None, previous: int 
         "showlegend": bool(previous),
     }
     columns = [Column("Rule"), Column(f"{this}: new hits", is_numeric=True)]
-    table = [(name, f"{now:,}") for name, now, _ in rows]
+    table: list[list[str | Linked]] = [
+        [name, _number(now, link(scan.id, name))] for name, now, _ in rows
+    ]
     if previous:
-        columns.append(Column(f"{last}: new hits", is_numeric=True))
-        table = [(name, f"{now:,}", f"{then:,}") for name, now, then in rows]  # type: ignore[misc]
+        columns.append(Column(f"Scan {previous.number}: new hits", is_numeric=True))
+        for row, (name, _, then) in zip(table, rows, strict=True):
+            row.append(_number(then, link(previous.id, name)))
     return Chart(
         "new-hits-by-rule",
         "What does today's rule set find in old memory?",
@@ -51,15 +59,19 @@ def new_by_rule(scan: Scan, found: ByRule, before: ByRule | None, previous: int 
     )
 
 
-def _answer(rows: list[tuple[str, int, int]], scan: Scan, previous: int | None) -> str:
+def _answer(rows: list[tuple[str, int, int]], scan: Scan, previous: Scan | None) -> str:
     if not rows or not rows[0][1]:
         return f"Scan {scan.number} has found nothing that was not known."
     name, most, _ = rows[0]
     answer = f"{plain(name)} finds most: {most:,} new"
     if previous and (then := next(row[2] for row in rows if row[0] == name)) != most:
-        answer += f", after {then:,} in scan {previous}"
+        answer += f", after {then:,} in scan {previous.number}"
     having = sum(now > 0 for _, now, _ in rows)
     return f"{answer}. {having:,} rule{'s have' if having > 1 else ' has'} new hits."
+
+
+def _number(number: int, href: str) -> str | Linked:
+    return Linked(f"{number:,}", href) if number else "0"
 
 
 def _whole(rows: list[tuple[str, int, int]]) -> dict[str, Any]:

@@ -75,7 +75,7 @@ SELECT id, session_id, source_id, workspace_id, partition_id, recorded_at, recor
 FROM memory_record WHERE workspace_id = %(workspace)s AND partition_id <> %(partition)s"""
 
 WORKER = """
-import os, sys
+import os, sys, time
 from uuid import UUID
 os.nice(int(os.environ["MEMCONSOLE_NICE"]))
 import django
@@ -85,8 +85,9 @@ from records.warm import warm
 warm()
 print("ready", flush=True)
 for line in sys.stdin:
+    before = time.process_time()
     scans.work(UUID(line.strip()))
-    print("done", flush=True)
+    print("done", time.process_time() - before, flush=True)
 """
 
 
@@ -96,6 +97,7 @@ def main() -> int:
     parser.add_argument("--facts", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--recalls", type=int, default=200)
+    parser.add_argument("--nice", type=int, default=10, help="of the workers")
     parser.add_argument("--sizes", action="store_true", help="the profile by size of a range")
     wanted = parser.parse_args()
     with instance.database(), instance.web() as port:
@@ -105,10 +107,15 @@ def main() -> int:
         total, bad = wanted.facts, wanted.facts // SEED - 1
         print(f"{total:,} facts on {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
         profile(access, SIZES if wanted.sizes else (planning.RANGE,))
-        with Workers(2) as workers:
+        with Workers(2, wanted.nice) as workers:
             one, two = _race(access, workers, wanted.rounds, total, bad)
             print(f"one worker     {spread(one)}  {total / statistics.median(one):,.0f} facts/s")
-            print(f"two workers    {spread(two)}  {total / statistics.median(two):,.0f} facts/s\n")
+            print(f"two workers    {spread(two)}  {total / statistics.median(two):,.0f} facts/s")
+            told = {count: statistics.median(times) for count, times in workers.cpu.items()}
+            print(
+                f"the busiest worker's processor time: {told[1]:.1f} s alone, {told[2]:.1f} s of two"
+                f" ({told[1] / told[2]:.2f} times)\n"
+            )
             client = Client(port, make_key(access=access))
             alone, beside = _recalls(access, workers, client, wanted.recalls)
         print(f"recall, the worker stopped  {spread(alone)}")
@@ -187,12 +194,13 @@ def start(access: Access) -> Scan:
 class Workers:
     """Niced processes, warm, that work on a workspace's scans when they are told to."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, nice: int) -> None:
+        self.cpu: dict[int, list[float]] = {}  # by number of workers: of the busiest, seconds
         self.processes = [
             subprocess.Popen(
                 [sys.executable, "-c", WORKER],
                 cwd=instance.CODE,
-                env=leash.environment(MEMCONSOLE_NICE="10"),
+                env=leash.environment(MEMCONSOLE_NICE=str(nice)),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -220,17 +228,18 @@ class Workers:
             one.stdin.flush()
 
         def wait() -> None:
-            for one in chosen:
-                _expect(one, "done")
+            took = [float(_expect(one, "done")) for one in chosen]
+            self.cpu.setdefault(count, []).append(max(took))
 
         return wait
 
 
-def _expect(process: subprocess.Popen[str], word: str) -> None:
+def _expect(process: subprocess.Popen[str], word: str) -> str:
     assert process.stdout is not None
     line = process.stdout.readline().strip()
-    if line != word:
+    if not line.startswith(word):
         raise RuntimeError(f"a worker said {line!r}, not {word!r}")
+    return line.removeprefix(word)
 
 
 def _race(

@@ -11,11 +11,13 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_safe
 
 from audits import scan_charts
 from audits import scans as scanning
 from audits.access import ConsoleRequest, require
+from audits.charts import Chart
 from audits.domain.roles import Permission
 from audits.forms.scans import KINDS, RULES_WORDS, SendForm, read_new
 from audits.queries import scans as queries
@@ -51,7 +53,7 @@ def list_scans(request: ConsoleRequest) -> HttpResponse:
             warnings.append(BAD_CURSOR)
             page = queries.list_scans(cursor=None, workspace_id=request.here.id)
         last = queries.last_whole(request.here.id)
-        chart = _chart(last, last.result.get("rules", {})) if last else None
+        chart = _chart(request, last, last.result.get("rules", {})) if last else None
         unscanned = queries.load_unscanned(request.here.id)
     now = timezone.now()
     for row in page.items:
@@ -216,7 +218,7 @@ def page_of(
         ],
         "more_rules": max(len(rows) - RULES_SHOWN, 0),
         "previous": previous,
-        "chart": _chart(scan, found, previous),
+        "chart": _chart(request, scan, found, previous),
         "sessions": queries.list_sessions(scan.id, workspace_id=request.here.id) if new else [],
         "sent": queries.list_sent(scan.id, workspace_id=request.here.id),
         "form": form or SendForm(rules=sorted(by_new)),
@@ -243,8 +245,16 @@ def progress_of(scan: Scan) -> dict[str, Any]:
     }
 
 
-def _chart(scan: Scan, found: scan_charts.ByRule, previous: Scan | None = None) -> Any:
+def _chart(
+    request: ConsoleRequest,
+    scan: Scan,
+    found: scan_charts.ByRule,
+    previous: Scan | None = None,
+) -> Chart:
     if previous is None and scan.previous_id is not None:
         previous = Scan.objects.filter(id=scan.previous_id, workspace_id=scan.workspace_id).first()
-    before = previous.result.get("rules", {}) if previous else None
-    return scan_charts.new_by_rule(scan, found, before, previous.number if previous else None)
+
+    def link(scan_id: UUID, rule: str) -> str:
+        return url(request, "scan-hits", scan_id, query=urlencode({"kind": "new", "rule": rule}))
+
+    return scan_charts.new_by_rule(scan, found, previous, link=link)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -126,7 +128,8 @@ def test_progress_asks_again_while_a_scan_runs_and_stops_when_it_ends(
     paused = admin.get(path)
     assert "every 2s" not in text(paused)
     assert "Paused: this is what it has found so far" in words(paused)
-    assert "Nothing was changed" in words(admin.client.get(admin.post(f"{path}/pause").url))
+    admin.post(f"{path}/pause")
+    assert "Nothing was changed" in words(admin.get(path))
     assert admin.post(f"{path}/resume").status_code == 302
     assert admin.post(f"{path}/cancel").status_code == 302
     ended = admin.get(f"{path}/progress", htmx=True)
@@ -213,6 +216,21 @@ def test_activated_rules_propose_a_scan_which_is_not_made_by_itself(admin: Perso
     assert done.new == 3
     for path in ("scans", "gate"):
         assert "data-unscanned" not in text(admin.get(path))
+
+
+def test_every_number_equals_the_list_it_opens(admin: Person) -> None:
+    fill(admin, count=6, bad=3)
+    scan(admin)
+    fill(admin, count=4, bad=2, name="other")
+    done = scan(admin)
+    page = text(admin.get(f"scans/{done.id}"))
+    tiles = re.findall(r'href="([^"]+kind=\w+)"><span class="tile-number"[^>]*>(\d+)<', page)
+    numbers = re.findall(r'<a href="([^"]+)" data-number>(\d+)</a>', page)
+    assert len(tiles) == 3
+    assert numbers
+    for href, number in tiles + numbers:
+        listed = text(admin.client.get(html.unescape(href)))
+        assert listed.count("data-row>") == int(number), href
 
 
 def test_past_decisions_are_replayed(admin: Person) -> None:
