@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audits import figures
 from audits.domain.figures import (
+    KEPT,
+    LABELS_CAP,
     LATENCY_STEPS,
     QUARTER,
     SPANS,
@@ -18,6 +22,9 @@ from audits.domain.figures import (
     weeks_ahead,
 )
 from audits.figure_parts import Part, bars
+from audits.queries.figures import BAD_CAP, CAP, EXPIRED_CAP
+from audits.queries.rollups import TAIL_CAP
+from audits.rollups import MARGIN
 
 ZONES = st.sampled_from(sorted(available_timezones())).map(ZoneInfo)
 TIMES = st.integers(1_704_067_200, 2_019_686_400).map(lambda at: datetime.fromtimestamp(at, UTC))
@@ -88,3 +95,17 @@ def test_nothing_to_draw_is_no_figure() -> None:
     assert bars(["a", "b"], [Part("n", [0, 0])], "Facts") == {}
     assert bars([], [Part("n", [])], "Facts") == {}
     assert bars(["a", "b"], [Part("n", [0, 1])], "Facts")["data"][0]["y"] == [0, 1]
+
+
+def test_docs_name_every_figure_bucket_and_bound() -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs" / "figures.md").read_text()
+    for name in figures.ALL:
+        assert f"| `{name}` |" in text
+    assert ", ".join(str(one) for one in LATENCY_STEPS) in text
+    assert f"for {KEPT.days} days" in text
+    assert f"{LABELS_CAP} rules" in text
+    assert f"newest {BAD_CAP:,} such facts" in text
+    assert f"the {EXPIRED_CAP:,} that expired last" in text
+    assert f"up to {TAIL_CAP:,}" in text
+    assert f"less {MARGIN.seconds // 60} minutes" in text
+    assert f"over {CAP:,} says so" in text
