@@ -116,7 +116,8 @@ class DataHome:
             return False
         found = {path.name for path in self.root.iterdir() if not path.name.startswith(".")}
         found.discard("lost+found")  # a volume of its own begins with this
-        return bool(found) and not found & {self.run.name, self.secret_key_file.name}
+        ours = {self.run.name, self.secret_key_file.name, self.postgres_data.name}
+        return bool(found) and not found & ours
 
     def secret_key(self) -> str:
         """Return the key kept in this home, made on the first call.

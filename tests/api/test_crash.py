@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -66,7 +67,8 @@ def survive(home: Path, *, writes: int, kills: list[str], seed: int) -> None:
         clients.wait_for(writes * (len(kills) + 1) // (len(kills) + 2))
         for process in run.processes():
             if process.pid != run.process.pid:
-                process.kill()
+                with suppress(psutil.NoSuchProcess):  # one that its parent took along
+                    process.kill()
         run.process.kill()
         run.process.wait()
         run.wait_until_gone()
