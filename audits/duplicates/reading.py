@@ -98,6 +98,7 @@ class Cluster:
     at: datetime | None = None
     by: str = ""
     is_cut: bool = False
+    suggested_id: UUID | None = None
 
     @property
     def keep(self) -> dict[str, Any] | None:
@@ -233,7 +234,7 @@ def _clusters(
             Cluster(
                 row["cluster_id"], row["pairs"], row["likeness"], row["is_same"], members, keep_id,
                 why, [merges[m["id"]] for m in members if m["id"] in merges], row["at"], row["by"],
-                len(ids[row["cluster_id"]]) > most,
+                len(ids[row["cluster_id"]]) > most, keep_id,
             )
         )  # fmt: skip
     return found
