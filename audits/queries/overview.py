@@ -18,7 +18,6 @@ from records.domain.facts import Status
 
 COUNT_CAP = 100_000
 EVENTS_CAP = 100_000
-COMPARED_CAP = 20_000  # rows compared with each other for the duplicate ratio
 DAY = timedelta(hours=24)
 
 STATUSES = """SELECT s.status, (SELECT count(*) FROM (
@@ -46,10 +45,6 @@ DECISIONS = """SELECT action, sum(count)::bigint, min(at), count(*) FROM (
       AND action = ANY(%(actions)s) AND NOT jsonb_exists(details, 'from')
     ORDER BY id DESC LIMIT %(most)s) AS recent
 GROUP BY action"""
-
-DUPLICATES = """SELECT count(*), count(DISTINCT (partition_id, fingerprint)) FROM (
-    SELECT partition_id, fingerprint FROM memory_record WHERE workspace_id = %(workspace)s
-      AND status IN ('active', 'quarantined') LIMIT %(most)s) AS one"""
 
 WRITE_DECISIONS = (
     "added",
@@ -90,20 +85,6 @@ class Day:
         return sum(self.decisions.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicates:
-    """How many live or held rows state a fact that another one states."""
-
-    rows: int
-    distinct: int
-    is_cut: bool
-
-    @property
-    def ratio(self) -> float:
-        """The share of rows that are repeats: 0 is what the unique index promises."""
-        return (self.rows - self.distinct) / self.rows if self.rows else 0.0
-
-
 def load_statuses(workspace_id: UUID) -> dict[str, int]:
     """Count the records by status, each up to the bound."""
     values: dict[str, Any] = {"workspace": workspace_id, "most": COUNT_CAP + 1}
@@ -142,12 +123,3 @@ def load_day(workspace_id: UUID, *, now: datetime) -> Day:
         min((row[2] for row in rows), default=since) if is_cut else since,
         is_cut,
     )
-
-
-def load_duplicates(workspace_id: UUID) -> Duplicates:
-    """Count the rows that repeat a fact."""
-    with connection.cursor() as cursor:
-        cursor.execute(DUPLICATES, {"workspace": workspace_id, "most": COMPARED_CAP})
-        row = cursor.fetchone()
-    assert row is not None
-    return Duplicates(row[0], row[1], row[0] >= COMPARED_CAP)

@@ -15,7 +15,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from audits import figures
+from audits import duplicates, figures
 from audits.access import ConsoleRequest, require
 from audits.domain.roles import Permission
 from audits.forms.figures import read_span
@@ -96,14 +96,14 @@ def show_overview(request: ConsoleRequest) -> HttpResponse:
 @require_safe
 @require(Permission.VIEW)
 def show_day(request: ConsoleRequest) -> HttpResponse:
-    """Show the last day's writes and the check for duplicates: a piece, or a page of its own."""
+    """Show the last day's writes and the duplicate ratio: a piece, or a page of its own."""
     with reading(request):
         day = queries.load_day(request.here.id, now=timezone.now())
-        duplicates = queries.load_duplicates(request.here.id)
+        ratio = duplicates.load_ratio(request.here.id)
     most = max(day.decisions.values(), default=0)
     context = {
         "day": day,
-        "duplicates": duplicates,
+        "ratio": ratio,
         "decisions": [
             (name, count, round(100 * count / most) if most else 0)
             for name, count in day.decisions.items()
