@@ -68,6 +68,10 @@ def test_scan_is_started_found_and_read(admin: Person, stranger: Person) -> None
     assert "All of it was judged" in words(page)
     assert "What does today's rule set find in old memory?" in words(page)
     assert "There is no earlier whole scan" in words(page)
+    (incident,) = re.findall(r'href="([^"]*incidents/new\?session=[^"]+)"', text(page))
+    opening = admin.client.get(html.unescape(incident))
+    assert opening.status_code == 200
+    assert "s1" in words(opening)
     listed = admin.get("scans")
     assert "#1" in words(listed)
     assert "6 of 6" in words(listed)
