@@ -24,7 +24,7 @@ from audits.domain.operations import (
     State,
 )
 from audits.domain.scope import Scope, Shared, WrongScope
-from audits.models import Operation
+from audits.models import Incident, Operation
 from audits.operations.naming import describe
 from audits.operations.reading import acted_of, load
 from audits.operations.refusing import refuse
@@ -116,6 +116,8 @@ def preview(
             chosen = choose(kind, scope, workspace_id=access.workspace_id, entries=entries)
         except WrongScope as error:
             raise refuse(error.field, error.problem, "invalid") from error
+        if incident_id is not None:
+            check_incident(incident_id, workspace_id=access.workspace_id)
         operation = Operation(
             kind=kind,
             title=describe(kind, scope, workspace_id=access.workspace_id),
@@ -188,6 +190,12 @@ def tick(operation_id: UUID, *, untick: Collection[UUID], access: Access) -> Ope
         _count(cur, operation)
         operation.save(update_fields=["groups", "options", "digest", "total"])
         return operation
+
+
+def check_incident(incident_id: UUID, *, workspace_id: UUID) -> None:
+    """Refuse an incident that is not of this workspace."""
+    if not Incident.objects.filter(id=incident_id, workspace_id=workspace_id).exists():
+        raise refuse("incident_id", "names no incident of this workspace", "unknown")
 
 
 def lock_preview(operation_id: UUID, *, access: Access) -> Operation:

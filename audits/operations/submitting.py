@@ -24,7 +24,7 @@ from audits.domain.operations import (
 )
 from audits.jobs import OPERATIONS
 from audits.models import Approval, Operation
-from audits.operations.previewing import happening, lock_preview
+from audits.operations.previewing import check_incident, happening, lock_preview
 from audits.operations.reading import acted_of, asked, load
 from audits.operations.refusing import refuse
 from records import events, queries
@@ -64,6 +64,8 @@ def submit(
             raise Conflict("the preview has changed since it was shown")
         total = asked(operation)
         _check(operation, total, reason, note, typed_count)
+        if incident_id is not None:
+            check_incident(incident_id, workspace_id=access.workspace_id)
         operation.reason = reason.strip()
         operation.note = note.strip()
         operation.incident_id = incident_id or operation.incident_id

@@ -323,11 +323,13 @@ def _act(
             request, incident_id, status=409, conflict=f"Nothing changed: {said}.", **typed
         )
     except BadRequest as error:
-        for name, form in typed.items():
+        bound = {name: form for name, form in typed.items() if form.is_bound}
+        for name, form in bound.items():
             for one in error.errors:
                 field = _FIELDS[name]
                 form.add_error(field if field in form.fields else None, one.message)
-        return _page(request, incident_id, status=422, **typed)
+        said = "" if bound else f"Nothing changed: {error}."  # ids of a list, typed in no form
+        return _page(request, incident_id, status=422, conflict=said, **typed)
     message = told if isinstance(told, str) else " ".join(told)
     target = url(request, "incident", incident_id)
     return done(request, message, f"{target}#{part}" if part else target)

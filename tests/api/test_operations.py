@@ -155,3 +155,15 @@ def test_foreign_and_bound_keys_see_nothing(agent: Agent, stranger: Agent) -> No
     bound = agent.with_scopes(Scope.RESPOND, partition="p")
     error(bound.get(f"operations/{made['id']}"), 403, "forbidden")
     error(bound.post("operations", {"scope": {"agent": "a"}}), 403, "forbidden")
+
+
+def test_incident_of_another_workspace_is_refused_by_field(agent: Agent) -> None:
+    session = fill(agent)
+    unknown = str(uuid4())
+    body = {"scope": {"session_ids": [str(session)]}, "incident_id": unknown}
+    answer = agent.post("operations", body)
+    assert error(answer, 422, "invalid")["fields"][0]["field"] == "incident_id"
+    made = preview(agent, session_ids=[str(session)])
+    answer = submit(agent, made, incident_id=unknown)
+    assert error(answer, 422, "invalid")["fields"][0]["field"] == "incident_id"
+    assert agent.get(f"operations/{made['id']}").json()["state"] == "preview"

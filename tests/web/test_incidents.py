@@ -251,6 +251,19 @@ def test_scope_is_added_by_name_and_taken_out_again(responder: Person) -> None:
     assert events_of(responder, incident).count("incident.scope_removed") == 1
 
 
+def test_ticked_session_of_another_workspace_is_refused_like_an_unknown_one(
+    responder: Person, stranger: Person
+) -> None:
+    incident = opened(responder)
+    put(stranger.access, session="theirs")
+    for one in (session_of(stranger, "theirs"), uuid4()):
+        answer = responder.post(f"incidents/{incident.id}/scope", {"session": str(one)})
+        assert answer.status_code == 422
+        assert "not of this workspace" in words(answer)
+    with workspace_scope(responder.access.workspace_id):
+        assert not IncidentScope.objects.filter(incident_id=incident.id).exists()
+
+
 def test_one_confirmation_suspends_all_in_scope_and_release_takes_it_back(
     responder: Person,
 ) -> None:
