@@ -35,7 +35,9 @@ RECORD = f"""SELECT r.id, r.partition_id, p.name AS partition, r.slot_id, r.fing
     r.corroboration, r.written_at, r.observed_at, r.valid_from, r.valid_until, r.valid_until_given,
     r.recorded_at,
     r.half_life_days, r.policy_version, r.status_at, r.prior_status, r.superseded_by,
-    r.superseded_at,
+    r.superseded_at, r.merged_into,
+    (SELECT m.id FROM record_merge m WHERE m.gone_id = r.id AND m.parted_at IS NULL) AS merge_id,
+    (SELECT count(*) FROM memory_record w WHERE w.merged_into = r.id) AS wordings,
     r.serve_after, r.recheck_at, r.recheck_reason, r.unlisted_at, r.verdict, r.findings,
     r.ruleset, r.gate_score, r.override, r.embedding_model IS NOT NULL AS embedded,
     r.embedding_partial, r.version, coalesce(t.seen_count, 1) AS seen_count,
@@ -102,6 +104,8 @@ def load_record(record_id: UUID, *, workspace_id: UUID, now: datetime) -> dict[s
     row["marks"] = standing_marks(row, now) if row["status"] == Status.ACTIVE else []
     if row["session_suspended"] or row["source_suspended"]:
         row["marks"].append("suspended")
+    if row["merged_into"]:
+        row["marks"].append("merged")
     if row["on_legal_hold"]:
         row["marks"].append("legal_hold")
     row["waits"] = row["serve_after"] is not None and row["serve_after"] > now

@@ -49,6 +49,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "record.retracted": ("retracted", "bad"),
     "record.evicted": ("evicted", "bad"),
     "record.restored": ("restored", "good"),
+    "record.merged": ("merged", "quiet"),
+    "record.parted": ("parted", "good"),
     "record.erased": ("erased", "bad"),
 }
 

@@ -138,6 +138,10 @@ def test_preview_is_what_the_merge_does_and_undo_takes_it_back(responder: Person
     assert "data-row" in text(responder.get("duplicates?state=merged"))
     shown = text(responder.get(f"duplicates/{cluster}?state=merged"))
     assert f"/duplicates/merges/{merge.id}" in shown
+    record = text(responder.get(f"records/{other}"))
+    assert ">merged<" in record
+    assert f"/duplicates/merges/{merge.id}" in record
+    assert "1 other wording, merged into this one" in text(responder.get(f"records/{kept}"))
     made = text(responder.get(f"duplicates/merges/{merge.id}"))
     assert RED[1] in made
     undone = responder.post(f"duplicates/merges/{merge.id}/undo", {"reason": "two bikes"})
