@@ -135,6 +135,14 @@ def finish_run(run_id: UUID, *, access: Access, now: datetime | None = None) -> 
         )
         seen, relisted = cur.fetchone() or (0, 0)
         cur.execute(
+            """SELECT record_id FROM address
+               WHERE source_id = %(source)s AND partition_id = %(partition)s
+                 AND last_named_at >= %(started)s AND relisted_at >= %(started)s
+                 AND record_id IS NOT NULL ORDER BY id""",
+            arguments,
+        )
+        returned = [row[0] for row in cur]
+        cur.execute(
             """WITH gone AS (
                    UPDATE address SET unlisted_at = %(now)s
                    WHERE source_id = %(source)s AND partition_id = %(partition)s
@@ -170,6 +178,16 @@ def finish_run(run_id: UUID, *, access: Access, now: datetime | None = None) -> 
                         details={"run": str(run.id)},
                     )
                     for one in unlisted
+                ),
+                *(
+                    events.Happening(
+                        "record.relisted",
+                        "record",
+                        target_id=one,
+                        partition_id=partition_id,
+                        details={"run": str(run.id)},
+                    )
+                    for one in returned
                 ),
             ],
             access=access,

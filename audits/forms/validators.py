@@ -112,7 +112,7 @@ def read_rows(data: QueryDict) -> list[Row]:
         }
         rows.append(Row(kind, values, data.get(f"rule-{place}-outcome", "quarantine")))
     if data.get("add_rule") and data.get("new_rule") in TITLES and len(rows) < ROWS_MOST:
-        rows.append(Row(data["new_rule"]))
+        rows.append(Row(str(data["new_rule"])))
     return rows
 
 

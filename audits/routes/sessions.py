@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from audits.views import session_acts, session_parts, sessions, sources
+from audits.views import session_acts, session_parts, sessions, source_runs, sources
 
 routes: list[URLPattern] = [
     path("sessions", sessions.list_sessions, name="sessions"),
@@ -30,6 +30,7 @@ routes: list[URLPattern] = [
     path("sessions/<uuid:session_id>/undo", session_acts.undo, name="session-undo"),
     path("sources", sources.list_sources, name="sources"),
     path("sources/<uuid:source_id>", sources.show_source, name="source"),
+    path("sources/runs/<uuid:run_id>", source_runs.show_run, name="source-run"),
     path(
         "sources/<uuid:source_id>/suspend",
         sources.contain(sources.SUSPEND),
