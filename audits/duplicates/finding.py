@@ -16,6 +16,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
@@ -32,7 +33,7 @@ from records.queries import Row
 from records.recast import Stored
 
 BATCH = 100  # records compared in one step
-STEPS = 10  # steps of one run: the next run goes on
+RUN_SECONDS = 15.0  # of one run: the next goes on, and others have their turn
 WINDOW = 10_000  # sealed events read in one step
 PASS = 1_000  # records of the slow pass in one run
 NEAREST = 12  # of each record, by embedding
@@ -140,7 +141,8 @@ class Pair:
 def find_duplicates(run: Run, now: datetime) -> None:
     """Look at what is new or came back, then go on with the slow pass."""
     assert run.workspace_id is not None
-    for _ in range(STEPS):
+    until = monotonic() + RUN_SECONDS
+    while monotonic() < until:
         with run.step(), queries.cursor() as cur:
             looked, found = look_once(cur, run.workspace_id, now)
             run.count(looked_at=looked, suggested=found)
