@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from audits import sampling
 from audits.charts import Chart, Column, Linked
-from audits.domain.figures import DECISIONS, LATENCY_STEPS, percentile, weeks_ahead
+from audits.domain.figures import DECISIONS, LATENCY_STEPS, OTHER, percentile, weeks_ahead
 from audits.figure_parts import Asking, Part, bars, lines, linked
 from audits.queries import figures as queries
 from audits.queries.gate import Tally, load_tallies
@@ -313,7 +313,10 @@ def gate_hits(asking: Asking) -> list[Chart]:
                 (
                     name,
                     *(
-                        linked(series.of("hit", rule)[place], asking.trail(*pair, rule=rule))
+                        linked(
+                            series.of("hit", rule)[place],
+                            "" if rule == OTHER else asking.trail(*pair, rule=rule),
+                        )
                         for rule in shown
                     ),
                 )

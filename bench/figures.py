@@ -34,9 +34,9 @@ from records.workspaces import make_workspace
 
 DAYS = 90
 PARTITIONS = 200
-# 600 ms, where a page that reads nothing takes 12 on an idle machine of two cores. Charts come
+# 300 ms, where a page that reads nothing takes 12 on an idle machine of two cores. Charts come
 # after the page, each by itself.
-BAR = 50.0
+BAR = 25.0
 
 FILL = (
     """INSERT INTO partition (id, workspace_id, name)

@@ -16,7 +16,6 @@ from audits.queries.rows import fetch
 from records.cursors import Page, list_key, make_page, open_cursor
 
 PAGE = 50
-COUNT_CAP = 1_000
 FACT = "r.id AS record_id, r.subject, r.predicate, r.value, r.status"
 OF_PREDICATE = "(%(predicate)s::text IS NULL OR r.predicate = %(predicate)s)"
 GONE = f"""SELECT r.valid_until AS at, r.id, {FACT}, r.valid_until AS until
@@ -32,6 +31,7 @@ class FigureList:
     time: str
     statement: str
     is_recall: bool = False
+    is_by_id: bool = False  # ids follow the time here, and an index has their order
 
 
 LISTS: Mapping[str, FigureList] = {
@@ -63,6 +63,7 @@ LISTS: Mapping[str, FigureList] = {
         f"""SELECT r.recorded_at AS at, r.id, {FACT} FROM memory_record r
             WHERE r.workspace_id = %(workspace)s AND r.status = 'active'
               AND r.id >= %(since_id)s AND r.id < %(until_id)s""",
+        is_by_id=True,
     ),
     "recalls": FigureList(
         "Recalls",
@@ -98,13 +99,18 @@ def list_behind(wanted: Wanted, *, cursor: str | None, workspace_id: UUID) -> Pa
         "until_id": id_at(wanted.until),
         "predicate": wanted.predicate,
     }
+    which = LISTS[wanted.about]
+    order = "id DESC" if which.is_by_id else "at DESC, id DESC"
     beyond = ""
     if place is not None:
-        beyond = "WHERE (at, id) < (%(at)s::timestamptz, %(id)s::uuid)"
+        beyond = (
+            "WHERE id < %(id)s::uuid"
+            if which.is_by_id
+            else "WHERE (at, id) < (%(at)s::timestamptz, %(id)s::uuid)"
+        )
         values |= {"at": place[0], "id": place[1]}
     rows = fetch(
-        f"""SELECT * FROM ({LISTS[wanted.about].statement}) AS one {beyond}
-            ORDER BY at DESC, id DESC LIMIT %(limit)s""",
+        f"SELECT * FROM ({which.statement}) AS one {beyond} ORDER BY {order} LIMIT %(limit)s",
         values,
     )
     return make_page(

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID, uuid4
 from zoneinfo import ZoneInfo
 
+import pytest
 from django.db import connection, connections, transaction
 from django.utils import timezone
 
@@ -258,3 +259,18 @@ def test_tail_is_bounded_and_says_so(access: Access) -> None:
     assert not found.is_cut
     assert found.counted_at
     assert sum(found.of("write", "added")) == 4
+
+
+def test_rules_beyond_the_cap_are_counted_together(
+    access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rollups, "LABELS_CAP", 2)
+    with workspace_scope(access.workspace_id):
+        for rule in ("b.two", "a.one", "c.three", "d.four", "a.one"):
+            details = {"rules": [rule], "ruleset": "1"}
+            events.append([Happening("record.added", "record", details=details)], access=access)
+    run(access)
+    counts = {label: sum(n) for (kind, label), n in read(access).numbers.items() if kind == "hit"}
+    assert sum(counts.values()) == 5
+    assert counts["other"] >= 2
+    assert len(counts) == 3
