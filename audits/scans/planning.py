@@ -23,13 +23,15 @@ from records.models import Scan
 from records.scans.planning import JUDGED
 from records.tasks import SCANNERS, wake_scanners
 
-COUNTED = 1_000_000  # facts counted exactly for an estimate
+COUNTED = 200_000  # facts counted for an estimate; of more, the last scan of the same facts tells
 GUESSED_MS = 0.3  # of one worker for one fact, before anything was measured here (bench.rescan)
 MEASURED_BY = 5  # last scans whose speed is taken
 
 COUNT = """SELECT count(*) AS n FROM (
     SELECT 1 FROM memory_record r WHERE r.workspace_id = %(workspace)s AND {judged} {chosen}
     LIMIT %(most)s) AS few"""
+LAST = """SELECT total FROM scan WHERE workspace_id = %(workspace)s AND scope_key = %(key)s
+ORDER BY id DESC LIMIT 1"""
 SPEED = """SELECT coalesce(sum(busy_ms)::float8 / nullif(sum(checked), 0), %(guess)s) AS ms,
     coalesce(sum(checked), 0) AS facts
 FROM (SELECT busy_ms, checked FROM scan WHERE workspace_id = %(workspace)s AND state = 'done'
@@ -38,12 +40,17 @@ FROM (SELECT busy_ms, checked FROM scan WHERE workspace_id = %(workspace)s AND s
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a scan would take: facts, milliseconds of one worker for each, workers."""
+    """What a scan would take: facts, milliseconds of one worker for each, workers.
+
+    ``is_capped``: there are at least that many facts, and nobody has counted more.
+    ``is_from_last``: as many as the last scan of the same facts had.
+    """
 
     facts: int
     is_capped: bool
     ms: float
     is_measured: bool
+    is_from_last: bool = False
     workers: int = SCANNERS
 
     @property
@@ -84,7 +91,12 @@ def estimate(scope: Scope, *, workspace_id: UUID) -> Estimate:
         {**chosen.values, "workspace": workspace_id, "most": COUNTED},
     )
     (speed,) = fetch(SPEED, {"workspace": workspace_id, "guess": GUESSED_MS, "last": MEASURED_BY})
-    return Estimate(counted["n"], counted["n"] >= COUNTED, float(speed["ms"]), bool(speed["facts"]))
+    facts, is_capped, is_from_last = counted["n"], counted["n"] >= COUNTED, False
+    if is_capped:
+        last = fetch(LAST, {"workspace": workspace_id, "key": chosen.key})
+        if last and last[0]["total"] > facts:
+            facts, is_capped, is_from_last = last[0]["total"], False, True
+    return Estimate(facts, is_capped, float(speed["ms"]), bool(speed["facts"]), is_from_last)
 
 
 def start_scan(scope: Scope, rules: scans.Rules, *, access: Access, now: datetime) -> Scan:

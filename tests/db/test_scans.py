@@ -9,19 +9,22 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import connections
 
 from audits import operations
 from audits.domain.scope import Scope
+from audits.models import ReviewDecision
 from audits.operations.running import perform_waiting
+from audits.scans import estimate, replay_decisions
 from memconsole.embedded import leash
 from records import curate, gate_editing, gate_replay, scans
 from records.access import Access
 from records.domain.facts import HoldReason, Outcome, Status
 from records.domain.gate import default_ruleset
+from records.domain.ids import uuid7
 from records.items import BadRequest, Conflict, NotFound
 from records.jobs import catalogue, runs
 from records.jobs.rescan import rescan
@@ -29,8 +32,10 @@ from records.models import Event, MemoryRecord, Scan, ScanHit, ScanRange
 from records.scans import Chosen, Mode, Rules, candidates, finishing, planning, working
 from records.scope import workspace_scope
 
+from . import test_rulesets as rulesets_tests
 from .operating import again, preview, run, undo
 from .test_rescan import poison, put_many
+from .test_rulesets import CLINIC
 
 NOW = datetime.now(UTC)
 
@@ -532,3 +537,71 @@ def test_replay_and_scan_agree_on_what_a_draft_would_hold(access: Access) -> Non
     assert row.result["checked"] == 5
     done = scan(access, Rules.DRAFT)
     assert done.new == 1
+
+
+def test_promoted_hit_counts_for_its_rule_as_a_rescans_does(access: Access) -> None:
+    first = rulesets_tests.write(access, "Elm Street clinic, floor 1")
+    rulesets_tests.activate(access, rulesets_tests.begin(access, CLINIC))
+    done = scan(access)
+    assert first.id is not None
+    assert hits(access, done) == {first.id: "new"}
+    rulesets_tests.fold(access)
+    assert rulesets_tests.tally(access, CLINIC["id"]) == (0, 0, 0, 0), "a dry scan holds nothing"
+    run(access, preview(access, Scope(scan_id=done.id), "hold"))
+    rulesets_tests.fold(access)
+    assert rulesets_tests.tally(access, CLINIC["id"]) == (1, 1, 0, 0)
+
+
+def test_replayed_decisions_say_where_the_rules_and_people_differ(
+    access: Access, stranger: Access
+) -> None:
+    ids = put_many(access, 4)
+    for one in ids[:2]:
+        poison(one)
+    done = scan(access)
+    for one, verb in zip(ids, ("reject", "approve", "reject", "approve"), strict=True):
+        decide(access, one, verb)
+    decide(access, ids[0], "approve")  # thought better of: the last word counts
+    with workspace_scope(access.workspace_id):
+        found = replay_decisions(done, now=NOW)
+    assert (found.approved_held, found.rejected_passed, found.approved_passed) == (2, 1, 1)
+    assert (found.total, found.agreed, found.share) == (4, 1, None)
+    theirs = scan(stranger)
+    with workspace_scope(stranger.workspace_id):
+        assert replay_decisions(theirs, now=NOW).total == 0
+
+
+def decide(access: Access, record_id: UUID, verb: str) -> None:
+    with workspace_scope(access.workspace_id):
+        record = MemoryRecord.objects.get(id=record_id)
+        ReviewDecision.objects.create(
+            id=uuid7(datetime.now(UTC)),
+            workspace_id=access.workspace_id,
+            partition_id=record.partition_id,
+            record_id=record_id,
+            user_id=uuid4(),
+            user="ann",
+            verb=verb,
+            idempotency_key=uuid4().hex,
+            version=record.version,
+        )
+
+
+def test_estimate_counts_what_is_judged_and_learns_from_the_last_scans(
+    access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = put_many(access, 5)
+    curate.hold([ids[0]], HoldReason.MANUAL, access=access)
+    with workspace_scope(access.workspace_id):
+        first = estimate(Scope(), workspace_id=access.workspace_id)
+        narrow = estimate(Scope(subject="nobody"), workspace_id=access.workspace_id)
+    assert (first.facts, first.is_measured, first.is_capped) == (4, False, False)
+    assert narrow.facts == 0
+    done = scan(access)
+    with workspace_scope(access.workspace_id):
+        Scan.objects.filter(id=done.id).update(checked=1_000, busy_ms=500)
+        second = estimate(Scope(), workspace_id=access.workspace_id)
+        assert (second.ms, second.is_measured) == (0.5, True)
+        monkeypatch.setattr("audits.scans.planning.COUNTED", 2)
+        third = estimate(Scope(), workspace_id=access.workspace_id)
+    assert (third.facts, third.is_from_last) == (4, True), "more than is counted: as many as before"
