@@ -60,6 +60,7 @@ def readmit(
         dependents=[],
         record_ids={*(h.id for h in rest), *held_by.values()},
     )
+    store.load_voices(cur, {one: known[one] for one in held_by.values() if one in known})
     ledger = Ledger(known=known.values(), addresses=held_by, now=now)
     winners: list[UUID] = []
     for one in sorted(rest, key=lambda h: h.order_at):

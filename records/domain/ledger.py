@@ -172,8 +172,9 @@ class Ledger:
         """Put a record that was held or taken out back in its place, as of now.
 
         A person has decided that it is true, so confidence does not matter:
-        it takes its slot, unless the slot's present is newer, which it then
-        lines up behind.
+        it takes its slot and its address, unless what stands there is newer,
+        which it then lines up behind. What others than the address say, too,
+        stays beside it.
         """
         assert one.status not in (Status.ACTIVE, Status.ERASED)
         self._same.pop((one.slot_id, one.fingerprint), None)
@@ -182,17 +183,24 @@ class Ledger:
             incumbent = next(
                 (k for k in self._live[one.slot_id] if k.cardinality is Cardinality.ONE), None
             )
-        if incumbent is not None and one.order_at < incumbent.order_at:
-            self._line_up(one, incumbent)
-            one.changed |= {"superseded_by", "superseded_at"}
-            _change(one, "status", Status.SUPERSEDED)
-            self._enter(one)
-            return _applied(Decision.LATE, one)
-        replaced = [incumbent] if incumbent is not None else []
         holder = (
             self.known.get(self.addresses[address_id]) if address_id in self.addresses else None
         )
-        if holder is not None and holder.is_live and holder.id != one.id and holder not in replaced:
+        if holder is not None and (not holder.is_live or holder.id == one.id):
+            holder = None
+        for newer in (incumbent, holder):
+            if newer is not None and one.order_at < newer.order_at:
+                self._line_up(one, newer)
+                one.changed |= {"superseded_by", "superseded_at"}
+                _change(one, "status", Status.SUPERSEDED)
+                self._enter(one)
+                return _applied(Decision.LATE, one)
+        replaced = [incumbent] if incumbent is not None else []
+        if (
+            holder is not None
+            and holder not in replaced
+            and not holder.voices - ({address_id} if address_id else set())
+        ):
             replaced.append(holder)
         for old in replaced:
             self._supersede(old, one)
