@@ -157,6 +157,7 @@ def _show(
         "may_answer": is_open and why_not is None,
         "is_alone": is_alone,
         "is_mine": approval.requested_by_id == request.user.id,
+        "is_ousted": why_not == approvals.OUSTED,
         "form": form or DecideForm(is_alone=is_alone),
         "conflict": conflict[:1].upper() + conflict[1:],
         "about": _about(request, approval),

@@ -66,6 +66,22 @@ def test_lone_administrator_makes_another_alone_and_it_is_said_aloud(admin: Pers
     assert count_events(admin, "approval.alone") == 1
 
 
+def test_who_has_just_taken_a_colleagues_right_does_not_agree_alone(admin: Person) -> None:
+    other = make_person(admin.access, Role.APPROVER)
+    demote = {"role": "viewer", "reason": "on leave"}
+    assert admin.post(f"people/{other.user.id}/role", demote).status_code == 302
+    asked = path_of(change(admin, bulk=5000), admin)
+    page = words(admin.get(asked))
+    assert "So you may not agree alone" in page
+    answer = admin.post(f"{asked}/decide", {"answer": "approve", "reason": "nobody is here"})
+    assert answer.status_code == 403
+    assert settings_of(admin).get("four_eyes", {}).get("bulk", 1000) == 1000
+    back = {"role": "approver", "reason": "is back"}
+    assert admin.post(f"people/{other.user.id}/role", back).status_code == 302
+    assert other.post(f"{asked}/decide", {"answer": "approve"}).status_code == 302
+    assert settings_of(admin)["four_eyes"]["bulk"] == 5000
+
+
 def test_nobody_is_invited_as_an_administrator(admin: Person) -> None:
     answer = admin.post("people/invite", {"invited": "Rosa", "role": "administrator"})
     assert answer.status_code == 422
