@@ -44,6 +44,11 @@ SELECT %(scan)s, part, %(workspace)s, array_agg(id ORDER BY id), count(*) FROM (
     FROM memory_record r WHERE r.workspace_id = %(workspace)s AND {judged} AND r.id <= %(until)s
       {chosen}) AS every GROUP BY part"""
 
+# What cancelled scans leave of their ids. Not when they are cancelled: a worker may have a range.
+TIDY = """DELETE FROM scan_range WHERE (scan_id, place) IN (
+    SELECT g.scan_id, g.place FROM scan_range g JOIN scan s ON s.id = g.scan_id
+    WHERE s.workspace_id = %s AND s.state = 'cancelled' FOR UPDATE OF g SKIP LOCKED)"""
+
 
 class Mode(StrEnum):
     """What a scan does with what it finds."""
@@ -98,8 +103,9 @@ def start(
 
     BadRequest: there is no draft to scan by. The caller wakes the workers.
     """
-    # The workspace's row is the lock: two who start at once get two numbers.
-    Workspace.objects.select_for_update().only("id").get(id=access.workspace_id)
+    # The workspace's row is the lock: two who start at once get two numbers. Writers, who only
+    # refer to it, go on.
+    Workspace.objects.select_for_update(no_key=True).only("id").get(id=access.workspace_id)
     scan = Scan(
         id=scan_id or uuid7(timezone.now()),
         workspace_id=access.workspace_id,
@@ -195,6 +201,7 @@ def _cut(scan: Scan, chosen: Chosen, now: datetime) -> int:
         "until": UUID(int=uuid7(now).int | (1 << 80) - 1),
     }
     with queries.cursor() as cursor:
+        cursor.execute(TIDY, [scan.workspace_id])
         cursor.execute(CUT.format(judged=judged, chosen=part), values)
         cursor.execute(
             "SELECT coalesce(sum(facts), 0) FROM scan_range WHERE scan_id = %s", [scan.id]

@@ -338,6 +338,8 @@ def test_cancelled_scan_keeps_what_it_found_and_says_that_it_is_partial(access: 
     assert reread(access, started).checked == 4
     later = begin(access)
     assert later.previous_id is None, "a partial scan is nothing to compare with"
+    with workspace_scope(access.workspace_id):
+        assert not ScanRange.objects.filter(scan_id=started.id).exists(), "its ids are tidied away"
 
 
 def test_fact_that_cannot_be_judged_is_counted_and_does_not_stop_the_scan(
