@@ -300,7 +300,7 @@ def _group(kind: str, claim: str | None) -> str:
     shared = ""
     if claim is not None:
         shared = f"""WHEN NOT chosen.is_whole AND EXISTS (
-            SELECT 1 FROM claim c WHERE c.record_id = r.id AND c.state = 'live' AND NOT ({claim}))
+            SELECT 1 FROM claim c WHERE c.record_id = r.id AND c.state IN ('live', 'moved') AND NOT ({claim}))
             THEN 'shared'"""
     return f"""CASE WHEN r.status = 'erased' THEN 'beyond'
         WHEN r.status IN {OUT} OR NOT chosen.is_claimed THEN 'gone'

@@ -24,7 +24,7 @@ from records.models import Claim, MemoryRecord, Source
 from records.scope import workspace_scope
 
 from .conftest import make_access
-from .operating import evict, groups, poison, preview, session, statuses, undo
+from .operating import evict, groups, poison, preview, run, session, statuses, undo
 from .test_write import NOW, fact, put
 
 LATER = NOW + timedelta(days=1)
@@ -314,3 +314,18 @@ def test_evicting_one_partitions_session_leaves_every_other_partition_as_it_was(
     assert back.skipped == 0
     assert counts(access) == before
     connections.close_all()
+
+
+def test_merged_wording_that_others_said_is_shown_as_it_is_treated(access: Access) -> None:
+    gone = put(access, fact(predicate="likes", value="green tea", session="bad"), NOW)
+    kept = put(access, fact(predicate="likes", value="tea, green", session="good"), NOW)
+    put(access, fact(predicate="likes", value="green tea", session="other"), NOW)
+    assert gone.id is not None
+    assert kept.id is not None
+    curate.merge(kept.id, [gone.id], "the same", access=access)
+    shown = preview(access, Scope(session_ids=(session(access, "bad"),)))
+    assert groups(shown) == {"shared": 2}
+    done = run(access, shown)
+    assert (done.changed, done.dropped_claims, done.skipped) == (0, 2, 0)
+    back = undo(access, done)
+    assert (back.changed, back.restored_claims, back.skipped) == (0, 2, 0)
