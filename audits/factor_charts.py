@@ -39,10 +39,11 @@ def of_record(changes: Sequence[Change], *, now: datetime, zone: str) -> Chart:
         data.append(_line(points, name, title, colour, width, there, until=now))
         data.append(_line(points, name, title, colour, width, there, since=now))
     layout: dict[str, Any] = {
-        "height": HEIGHT + 60,
+        "height": HEIGHT,
+        "showlegend": True,
         "xaxis": {"type": "date", "showgrid": False, "title": {"text": f"Time ({there.key})"}},
         "yaxis": {"title": {"text": "Factor"}, "rangemode": "tozero"},
-        "legend": {"orientation": "h", "y": -0.3},
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         "shapes": [_rule(now, there), *(_rule(one.at, there) for one in changes[-MARKS_MOST:])],
     }
     columns = [

@@ -8,6 +8,7 @@ Owns the measures and their sentences; which facts are looked at is
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -55,7 +56,8 @@ class Observed:
     broken: int = 0
     broken_samples: list[tuple[str, str]] = field(default_factory=list)  # (value, what)
     distinct: int = 0
-    readings: list[tuple[str, int]] = field(default_factory=list)  # (normaliser, values left)
+    # How many different facts the values are as they are read, and where read otherwise it differs.
+    readings: list[tuple[str, int]] = field(default_factory=list)
     dependents: Sequence[Dependent] = ()
 
     @property
@@ -87,7 +89,10 @@ def observe(
         for number, words in ((1, "one value"), (2, "two"), (3, "three or more"))
     ]
     ages = sorted((now - one.last_seen).total_seconds() / SECONDS_A_DAY for one in facts)
-    found.ages = [(share, ages[int(share * (len(ages) - 1))]) for share in SHARES if ages]
+    if ages:
+        # Whole days, so that a suggested TTL keeps at least the share; of equal ones the last.
+        days = {math.ceil(ages[math.ceil(share * len(ages)) - 1]): share for share in SHARES}
+        found.ages = [(share, float(day)) for day, share in days.items()]
     movable = [
         (now - one.last_seen).total_seconds() / SECONDS_A_DAY for one in facts if not one.is_given
     ]
@@ -97,7 +102,10 @@ def observe(
     found.distinct = len(values)
     _check(found, values, wanted, now)
     some = [value for value, _ in values.most_common(NORMALISED)]
-    found.readings = [(str(one), _left(some, wanted, one, now)) for one in Normaliser]
+    left = {one: _left(some, wanted, one, now) for one in Normaliser}
+    mine = left[wanted.normaliser]
+    found.readings = [(str(wanted.normaliser), mine)]
+    found.readings += [(str(one), number) for one, number in left.items() if number != mine]
     return found
 
 
