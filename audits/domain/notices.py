@@ -59,7 +59,7 @@ ABOUT: dict[Kind, About] = {
         "The gate hits more than usual", "gate", "Hits in an hour", 100, 1, 1_000_000
     ),
     Kind.ODD_SESSION: About("A session looks odd", "sessions", "Score from", 70, 1, 100),
-    Kind.DUPLICATES: About("Facts are stored twice", "records"),
+    Kind.DUPLICATES: About("Facts are stored twice", "duplicates"),
     Kind.JOB_FAILED: About("A job failed", "jobs"),
     Kind.TRAIL_BROKEN: About("The audit trail is broken", "trail"),
     Kind.CONTAINMENT: About("Containment begins or ends", "sessions"),

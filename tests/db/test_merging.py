@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connections, transaction
 
-from records import curate, recast
+from records import curate, recast, store
 from records.access import Access
 from records.domain.canonical import session_id
 from records.domain.facts import Normaliser
 from records.items import Conflict, NotFound, WriteItem, Written
 from records.models import Claim, Event, MemoryRecord, RecordMerge, Tally
 from records.policies import book, change
+from records.queries import cursor
 from records.scope import workspace_scope
 from records.write import write_facts
 
@@ -288,3 +291,46 @@ def test_a_changed_policy_spells_merged_wordings_anew(access: Access) -> None:
     assert record(access, gone).fingerprint != old
     again = put(access, likes("Bicycles That Are Red", session="s-8"), LATER)
     assert (again.decision, again.id) == ("reinforced", kept.id)
+
+
+def test_one_probe_of_one_index_finds_a_fact_and_a_merged_wording(access: Access) -> None:
+    _, gone, _ = merged(access)
+    print_ = record(access, gone).fingerprint
+    with workspace_scope(access.workspace_id), cursor() as cur:
+        cur.execute("SET LOCAL enable_seqscan = off")
+        for condition in (store.TAKEN, "r.status IN ('active', 'quarantined')"):
+            cur.execute(
+                f"""EXPLAIN SELECT r.id FROM unnest(%s::uuid[], %s::text[]) AS w (p, f)
+                    JOIN memory_record r ON r.partition_id = w.p AND r.fingerprint = w.f
+                     AND {condition}""",
+                [[access.partition_id("ada")], [print_]],
+            )
+            plan = "\n".join(str(row[0]) for row in cur)
+            assert "memory_record_one_fingerprint" in plan
+
+
+def test_writers_of_both_wordings_at_once_leave_one_fact(access: Access) -> None:
+    kept, gone = two(access)
+    ready = Barrier(3)
+
+    def say(value: str) -> None:
+        ready.wait()
+        for number in range(5):
+            put(access, likes(value, session=f"{value} {number}"), LATER)
+        connections.close_all()
+
+    def join() -> None:
+        ready.wait()
+        curate.merge(kept.id, [gone.id], "the same", access=access)
+        connections.close_all()
+
+    with ThreadPoolExecutor(3) as pool:
+        for one in [pool.submit(say, KEPT), pool.submit(say, GONE), pool.submit(join)]:
+            one.result(timeout=60)
+    with workspace_scope(access.workspace_id):
+        (live,) = MemoryRecord.objects.filter(status="active")
+        counted = Claim.objects.filter(record_id=kept.id, state="live")
+        assert live.id == kept.id
+        assert sum(claim.count for claim in counted) == 12
+        assert not Claim.objects.filter(record_id=gone.id, state="live").exists()
+    assert seen(access, kept) == (12, 12)
