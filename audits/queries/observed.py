@@ -36,16 +36,14 @@ def load_observed(live: Policy, wanted: Policy, *, workspace_id: UUID, now: date
     rows = fetch(
         FACTS, {"workspace": workspace_id, "predicate": wanted.predicate, "newest": NEWEST}
     )
-    policies = book(workspace_id)
-    names = [policies.resolve(one).predicate for one in wanted.dependents][:50]
-    dependents = (
-        fetch(
+    dependents = []
+    if wanted.dependents:
+        policies = book(workspace_id)
+        names = [policies.resolve(one).predicate for one in wanted.dependents][:50]
+        dependents = fetch(
             DEPENDENTS,
             {"workspace": workspace_id, "predicates": names, "cap": DEPENDENTS_CAP + 1},
         )
-        if names
-        else []
-    )
     return observe(
         [
             Seen(row["slot_id"], row["value"], row["last_seen"], row["valid_until_given"])
