@@ -1,6 +1,6 @@
 """From a scope to SQL: which records it selects, and what would become of each.
 
-Owns the statements' text; runs nothing but the look-up of an incident's list.
+Owns the statements' text; runs nothing but the look-up of an incident's list, and of what was erased.
 The conditions on a record are those of the records list, so that what a filter
 shows is what its operation targets. Statements are for a workspace scope.
 """
@@ -17,7 +17,8 @@ from audits.domain.operations import Kind
 from audits.domain.scope import Scope, WrongScope
 from audits.models import Incident, IncidentScope, Operation, OperationTarget
 from audits.queries.records import SEEN, STANDINGS
-from records.curate.fencing import ENDINGS
+from records import queries
+from records.curate.fencing import ENDINGS, erased_among
 from records.domain import canonical
 from records.domain.terms import query_terms
 from records.holds import HELD
@@ -26,6 +27,12 @@ from records.store import TAKEN
 
 OUT = "('evicted', 'erased', 'retracted', 'rejected')"
 ANEW = TAKEN.replace("r.", "o.")  # the same fact ``o`` stands again, or is merged elsewhere
+# What an operation evicted where facts have been erased, which only their digests tell.
+FENCED_BY_DIGEST = """SELECT r.id, r.partition_id, r.fingerprint
+FROM operation_target t JOIN memory_record r ON r.id = t.record_id
+WHERE t.operation_id = %(undoes)s AND t.workspace_id = %(workspace)s AND t.outcome = 'evicted'
+  AND r.status = 'evicted' AND t.partition_id IN (
+    SELECT f.partition_id FROM fence f WHERE f.workspace_id = %(workspace)s AND f.keyed AND f.lifted_at IS NULL)"""
 Entry = dict[str, str]  # one thing of an incident's list: its kind, and its id or text
 
 
@@ -115,7 +122,7 @@ def choose_undo(operation_id: UUID, *, workspace_id: UUID) -> Chosen:
                   AND o.fingerprint = r.fingerprint AND o.status = 'active')
                 THEN 'anew' ELSE 'restore' END
             WHEN r.status <> 'evicted' OR r.version <> t.version + 1 THEN 'changed'
-            WHEN EXISTS ({ENDINGS}) THEN 'changed'
+            WHEN r.id = ANY(%(erased)s::uuid[]) OR EXISTS ({ENDINGS}) THEN 'changed'
             WHEN r.prior_status <> 'superseded' AND EXISTS (
                 SELECT 1 FROM memory_record o WHERE o.partition_id = r.partition_id
                   AND o.fingerprint = r.fingerprint AND {ANEW}) THEN 'anew'
@@ -123,7 +130,11 @@ def choose_undo(operation_id: UUID, *, workspace_id: UUID) -> Chosen:
         FROM operation_target t JOIN memory_record r ON r.id = t.record_id
         WHERE t.operation_id = %(undoes)s AND t.workspace_id = %(workspace)s
           AND t.outcome IN ('evicted', 'dropped', 'held')"""
-    return Chosen(rows, {"workspace": workspace_id, "undoes": operation_id}, None, None)
+    values: dict[str, Any] = {"workspace": workspace_id, "undoes": operation_id}
+    with queries.cursor() as cur:
+        cur.execute(FENCED_BY_DIGEST, values)
+        values["erased"] = erased_among(cur, cur.fetchall(), workspace_id)
+    return Chosen(rows, values, None, None)
 
 
 def entries_of(scope: Scope, *, workspace_id: UUID) -> list[Entry]:

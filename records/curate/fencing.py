@@ -107,15 +107,23 @@ def ended_since(cur: psycopg.Cursor[Row], held: Sequence[Held], access: Access) 
         [[h.id for h in held]],
     )
     found = {row[0]: f"the same fact was {row[1]} since" for row in cur.fetchall()}
-    key = fence_key(access.workspace_id)
-    digests = {keyed_fingerprint(key, h.fingerprint): h for h in held}
-    cur.execute(
-        """SELECT f.fingerprint FROM fence f
-           JOIN unnest(%s::uuid[], %s::text[]) AS w (p, digest)
-               ON f.partition_id = w.p AND f.fingerprint = w.digest
-           WHERE f.keyed AND f.lifted_at IS NULL""",
-        [[h.partition_id for h in digests.values()], list(digests)],
-    )
-    erased = {(digests[row[0]].partition_id, digests[row[0]].fingerprint) for row in cur.fetchall()}
+    facts = [(h.id, h.partition_id, h.fingerprint) for h in held]
     why = "the same fact was erased since"
-    return found | {h.id: why for h in held if (h.partition_id, h.fingerprint) in erased}
+    return found | dict.fromkeys(erased_among(cur, facts, access.workspace_id), why)
+
+
+def erased_among(
+    cur: psycopg.Cursor[Row], facts: Sequence[tuple[UUID, UUID, str]], workspace_id: UUID
+) -> list[UUID]:
+    """Return which of these records (id, partition, fingerprint) state a fact that was erased."""
+    if not facts:
+        return []
+    key = fence_key(workspace_id)
+    digests = [keyed_fingerprint(key, fingerprint) for _, _, fingerprint in facts]
+    cur.execute(
+        """SELECT w.id FROM unnest(%s::uuid[], %s::uuid[], %s::text[]) AS w (id, p, digest)
+           WHERE EXISTS (SELECT 1 FROM fence f WHERE f.partition_id = w.p
+             AND f.fingerprint = w.digest AND f.keyed AND f.lifted_at IS NULL)""",
+        [[one[0] for one in facts], [one[1] for one in facts], digests],
+    )
+    return [row[0] for row in cur.fetchall()]

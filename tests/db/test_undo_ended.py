@@ -54,10 +54,16 @@ def test_undo_does_not_bring_back_what_was_taken_out_again(access: Access, how: 
 
 def test_undo_does_not_bring_back_what_was_erased_since(access: Access) -> None:
     done, first, second = taken_out(access)
+    (other,) = poison(access, 1, name="elsewhere", subject="Bob")
+    more = evict(access, Scope(session_ids=(session(access, "elsewhere"),)))
     curate.erase([second], "request", access=access)
-    back = undo(access, done)
-    assert outcomes(access, back)[first] == ("skipped", "the same fact was erased since")
+    back = operations.preview_undo(done.id, access=access, user_id=None)
+    assert groups(back) == {"changed": 1}
+    alone = curate.restore([first], "back", access=access)
+    assert alone.skipped == [(first, "the same fact was erased since")]
     assert statuses(access, [first, second]) == ["evicted", "erased"]
+    undo(access, more)
+    assert statuses(access, [other]) == ["active"]
 
 
 def test_undo_brings_back_what_was_only_taken_out_once(access: Access) -> None:
