@@ -26,8 +26,13 @@ LEAVING = {
     "record.reopened": "held again",
     "record.superseded": "superseded",
     "record.erased": "erased",
+    "record.merged": "merged into another",
 }
-COMING = {"record.approved": "approved", "record.restored": "restored"}
+COMING = {
+    "record.approved": "approved",
+    "record.restored": "restored",
+    "record.parted": "parted again",
+}
 SETTLING = {"record.confirmed": "confirmed by a person", "feedback.confirmed": "confirmed"}
 
 
@@ -57,6 +62,7 @@ class Happened:
     confidence: tuple[float, float] | None = None
     is_doubted: bool | None = None  # after feedback: whether it is marked for a recheck
     is_counted: bool = True
+    speaker: str = ""  # of a claim that is dropped or counts again
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +219,17 @@ class _Run:
             self._note(at, "no longer emitted by its source", is_unlisted=True)
         elif action == "record.confirmed":
             self._see(at, at, SETTLING[action])
+        elif action.startswith("claim.") and event.speaker:
+            self._count(event)
         elif action.startswith("feedback."):
             self._hear(event)
+
+    def _count(self, event: Happened) -> None:
+        """Let a speaker's word count no more, or again."""
+        is_back = event.action == "claim.restored"
+        (self.speakers.add if is_back else self.speakers.discard)(event.speaker)
+        what = "a claim counts again" if is_back else "a claim dropped"
+        self._note(event.at, what, independent=min(INDEPENDENT_MOST, len(self.speakers)))
 
     def _hear(self, event: Happened) -> None:
         """Take in what a session said of the fact: confidence, a sighting, a mark."""

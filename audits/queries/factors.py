@@ -6,7 +6,7 @@ newest events and claims of a busy record. Inside a workspace scope.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -42,7 +42,8 @@ WHERE c.record_id = %(id)s AND c.state <> 'held' AND c.count > 0
 GROUP BY 1 ORDER BY 2 DESC LIMIT %(most)s"""
 EVENTS = """SELECT at, action, session_id, details FROM event
 WHERE target_id = %(id)s AND workspace_id = %(workspace)s AND outcome <> 'denied'
-  AND (action LIKE 'record.%%' OR action LIKE 'feedback.%%')
+  AND (action LIKE 'record.%%' OR action LIKE 'feedback.%%'
+    OR action LIKE 'claim.%%')
 ORDER BY id DESC LIMIT %(most)s"""
 FIRST = """SELECT details->>'status' AS status FROM event
 WHERE target_id = %(id)s AND workspace_id = %(workspace)s AND details ? 'status'
@@ -71,7 +72,8 @@ def load_past(record_id: UUID, *, workspace_id: UUID) -> Loaded | None:
     first = fetch(FIRST, values)
     versions = fetch(VERSIONS, values | {"predicate": row["predicate"]})
     is_live = row["status"] == Status.ACTIVE
-    happened = [_happened(one) for one in reversed(events)]
+    speakers = {session: one["speaker"] for one in claims for session in one["sessions"]}
+    happened = [_happened(one, speakers) for one in reversed(events)]
     was_given = row["valid_until_given"] and not any(
         one.action in ("record.extended", "record.ended", "record.approved") for one in happened
     )
@@ -126,7 +128,7 @@ def _unknown(written_at: datetime) -> Version:
     return Version(datetime.min.replace(tzinfo=written_at.tzinfo), 0, UNKNOWN_TTL_DAYS, None)
 
 
-def _happened(row: dict[str, Any]) -> Happened:
+def _happened(row: dict[str, Any], speakers: Mapping[UUID, str]) -> Happened:
     details = row["details"] or {}
     action = row["action"]
     # A restoration can put a record back to where it waits or is past: still out of service.
@@ -145,4 +147,5 @@ def _happened(row: dict[str, Any]) -> Happened:
         confidence=(confidence[0], confidence[1]) if is_feedback and confidence else None,
         is_doubted=bool(details.get("recheck")) if is_feedback and "recheck" in details else None,
         is_counted=bool(details.get("counted", True)),
+        speaker=speakers.get(row["session_id"], "") if action.startswith("claim.") else "",
     )

@@ -130,6 +130,21 @@ def test_marks_sightings_feedback_and_leaving_are_told_in_their_order() -> None:
     assert out[-1].at == NOW - 40 * DAY
 
 
+def test_a_dropped_claim_corroborates_no_more_until_it_is_restored() -> None:
+    claims = [
+        Claim("session a", NOW - 300 * DAY, NOW - 300 * DAY, 0.8),
+        Claim("session b", NOW - 200 * DAY, NOW - 200 * DAY, 0.8),
+    ]
+    events = [
+        Happened(NOW - 90 * DAY, "claim.dropped", speaker="session b"),
+        Happened(NOW - 80 * DAY, "claim.restored", speaker="session b"),
+    ]
+    stands = State(0.8, NOW - 200 * DAY, independent=2)
+    changes = replay(past(claims=claims, events=events, now=stands), now=NOW)
+    assert [one.state.independent for one in changes] == [1, 2, 1, 2]
+    assert [one.what for one in changes][2:] == ["a claim dropped", "a claim counts again"]
+
+
 def test_where_the_replay_ends_elsewhere_the_record_is_right() -> None:
     stands = State(0.6, NOW - 10 * DAY, independent=3)
     changes = replay(past(now=stands), now=NOW)
