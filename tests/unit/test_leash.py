@@ -76,7 +76,7 @@ def test_a_bare_process_sees_no_secrets() -> None:
     assert "MEMCONSOLE_ADMIN_PASSWORD" not in seen
 
 
-def _wait(condition: object, seconds: float = 10.0) -> None:
+def _wait(condition: object, seconds: float = 60.0) -> None:
     assert callable(condition)
     deadline = time.monotonic() + seconds
     while not condition():
