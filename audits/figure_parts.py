@@ -94,7 +94,8 @@ def bars(
         color, pattern = LOOKS[part.look % len(LOOKS)]
         marker: dict[str, Any] = {"color": color}
         if pattern and len(parts) > 1:
-            marker["pattern"] = {"shape": pattern, "fillmode": "replace", "fgcolor": color}
+            # Over the colour, which a bar of few pixels shows alone.
+            marker["pattern"] = {"shape": pattern, "fillmode": "overlay", "solidity": 0.2}
         data.append(
             {
                 "type": "bar",

@@ -128,10 +128,12 @@
   /** Open the list that a bar counts: its row's link, in the column of the bar's part. */
   function openList(rows, point) {
     const row = rows[point.pointNumber];
-    const title = point.data.name;
-    const heads = [...(row?.closest("table").tHead.rows[0].cells ?? [])];
-    const place = heads.findIndex((one) => one.textContent === title);
-    const link = place > 0 ? row.cells[place].querySelector("a") : row?.querySelector("a[data-number]");
+    if (!row) return;
+    const title = (point.data.name ?? "").toLowerCase();
+    const heads = [...row.closest("table").tHead.rows[0].cells];
+    const place = heads.findIndex((one) => one.textContent.toLowerCase() === title);
+    const links = row.querySelectorAll("a[data-number]");
+    const link = place > 0 ? row.cells[place].querySelector("a[data-number]") : links.length === 1 ? links[0] : null;
     link?.click();
   }
 

@@ -160,6 +160,18 @@ def test_bar_opens_its_list(windows: Windows, person: Person) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("Serves of facts")
 
 
+def test_part_of_a_bar_opens_the_list_of_that_part(windows: Windows, person: Person) -> None:
+    window = windows(person)
+    page = window.open("figures/of/writes?range=7d")
+    show_all(page)
+    box = page.locator("[data-chart] .nsewdrag").first.bounding_box()
+    assert box is not None
+    # Rejected is the last decision, and so the top of the bar, which reaches nearly to the frame.
+    page.mouse.click(box["x"] + box["width"] * 6.5 / 7, box["y"] + box["height"] * 0.08)
+    expect(page).to_have_url(re.compile(r"/trail\?flow=write&action=record.rejected&"))
+    expect(page.locator("tr[data-row]")).to_have_count(1)
+
+
 def test_what_needs_attention_is_walked_with_keys(windows: Windows, person: Person) -> None:
     window = windows(person)
     page = window.open("")
