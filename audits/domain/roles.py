@@ -41,7 +41,7 @@ class Permission(StrEnum):
 MEANINGS: dict[Permission, str] = {
     Permission.VIEW: "See memories, sessions, policies and jobs",
     Permission.REVIEW: "Decide on held facts; hold, edit, extend and confirm facts",
-    Permission.RESPOND: "Suspend sessions and sources; evict, restore and retract facts",
+    Permission.RESPOND: "Suspend sessions and sources; evict, restore, retract and merge facts",
     Permission.APPROVE_OPERATIONS: "Approve what others have asked to do in bulk",
     Permission.SEE_TRAIL: "See the audit trail and what its checks found",
     Permission.AUDIT: "Verify and export the audit trail",
