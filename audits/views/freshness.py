@@ -98,10 +98,13 @@ def act_on_facts(request: ConsoleRequest) -> HttpResponse:
     verb = Verb(request.GET["verb"])
     with reading(request):
         asked = read_filters(request.GET, access=request.access)
-        ids, warnings = _chosen(request, asked, now)
+        # A filter that was left out would make the set larger than was meant.
+        is_wider = request.GET.get("all") == "1" and bool(asked.warnings)
+        ids, warnings = ([], []) if is_wider else _chosen(request, asked, now)
         context = _preview(request, verb, ids, now, form=FreshnessForm(verb))
     if not ids:
-        messages.warning(request, "Select facts first: nothing was selected.")
+        told = " ".join(asked.warnings) if is_wider else "nothing was selected."
+        messages.warning(request, f"Select facts first: {told}")
         return HttpResponseRedirect(url(request, "freshness", query=urlencode(asked.values)))
     context["warnings"] = [*asked.warnings, *warnings]
     return show(request, "freshness/act.html", context)

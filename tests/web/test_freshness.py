@@ -225,6 +225,15 @@ def test_demoting_all_of_a_list_takes_its_filters_along(
     assert values(reviewer.get("freshness", tab=tab)) == ["soon"]
 
 
+def test_all_of_a_list_is_refused_while_a_filter_cannot_be_read(reviewer: Person) -> None:
+    old_fact(reviewer, "a", ends=datetime.now(UTC) - DAY)
+    path = "freshness/act"
+    assert reviewer.get(path, verb="end", all=1, tab="expired").status_code == 200
+    wrong = reviewer.get(path, verb="end", all=1, tab="expired", predicte="likes")
+    assert wrong.status_code == 302
+    assert "There is no filter" in text(reviewer.client.get(wrong.headers["Location"]))
+
+
 def test_reverifying_makes_a_batch_of_exactly_these_facts_and_no_estimate(
     reviewer: Person,
 ) -> None:
