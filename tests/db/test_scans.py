@@ -15,6 +15,7 @@ import pytest
 from django.db import connections
 
 from audits import operations
+from audits.domain.roles import Role
 from audits.domain.scope import Scope
 from audits.models import ReviewDecision
 from audits.operations.running import perform_waiting
@@ -28,12 +29,12 @@ from records.domain.ids import uuid7
 from records.items import BadRequest, Conflict, NotFound
 from records.jobs import catalogue, runs
 from records.jobs.rescan import rescan
-from records.models import Event, MemoryRecord, Scan, ScanHit, ScanRange
+from records.models import Event, MemoryRecord, Scan, ScanHit, ScanRange, Workspace
 from records.scans import Chosen, Mode, Rules, candidates, finishing, planning, working
 from records.scope import workspace_scope
 
 from . import test_rulesets as rulesets_tests
-from .operating import again, preview, run, undo
+from .operating import again, make_person, preview, run, undo
 from .test_rescan import poison, put_many
 from .test_rulesets import CLINIC
 
@@ -607,3 +608,21 @@ def test_estimate_counts_what_is_judged_and_learns_from_the_last_scans(
         monkeypatch.setattr("audits.scans.planning.COUNTED", 2)
         third = estimate(Scope(), workspace_id=access.workspace_id)
     assert (third.facts, third.is_from_last) == (4, True), "more than is counted: as many as before"
+
+
+def test_many_hits_are_sent_only_when_a_second_person_agrees(access: Access) -> None:
+    ids = put_many(access, 3)
+    for one in ids:
+        poison(one)
+    done = scan(access)
+    asker, mine = make_person(access)
+    make_person(access, Role.APPROVER)
+    with workspace_scope(access.workspace_id):
+        Workspace.objects.filter(id=access.workspace_id).update(settings={"four_eyes": {"bulk": 2}})
+    made = operations.preview("hold", Scope(scan_id=done.id), access=mine, user_id=asker.id)
+    sent = operations.submit(
+        made.id, digest=made.digest, reason="old poison", access=mine, user_id=asker.id
+    )
+    perform_waiting(access.workspace_id)
+    assert again(access, sent).state == "waiting"
+    assert {status(access, one) for one in ids} == {Status.ACTIVE}
