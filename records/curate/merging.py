@@ -244,6 +244,9 @@ def merge(
                     into=str(kept.id), merge=str(merge_id), claims=one.claims,
                 )
                 for one, merge_id in zip(unions, done.merges, strict=True)
+            ]
+            + [
+                moved("record.united", kept, reason, others=[str(one) for one in done.changed])
             ],
             access=access,
         )  # fmt: skip
@@ -357,6 +360,7 @@ def _part_one(
         acted.changed += placed.changed
         acted.superseded += placed.superseded
         yield from placed.skipped
+    events.append([moved("record.divided", kept, reason, others=[str(gone.id)])], access=access)
     store.refresh_tallies(cur, sorted([gone.id, kept.id]), lower=True)
     signals.touch(cur, [gone.id, kept.id], now)
 

@@ -79,6 +79,8 @@ def test_merging_unites_provenance_and_takes_the_other_out(
     with workspace_scope(access.workspace_id):
         (event,) = Event.objects.filter(action="record.merged", target_id=gone.id)
         assert (event.reason, event.details["into"]) == ("the same", str(kept.id))
+        (event,) = Event.objects.filter(action="record.united", target_id=kept.id)
+        assert event.details["others"] == [str(gone.id)]
         assert RecordMerge.objects.get(id=merge_id).after["seen_count"] == 2
     with workspace_scope(stranger.workspace_id):
         assert not RecordMerge.objects.exists()
@@ -116,6 +118,12 @@ def test_undo_restores_both_as_they_were(access: Access) -> None:
     done = curate.merge(kept.id, [gone.id], "the same", access=access, now=LATER)
     undone = curate.part(done.merges, "they differ", access=access, now=LATER)
     assert (undone.changed, undone.skipped) == ([gone.id], [])
+    with workspace_scope(access.workspace_id):
+        told = Event.objects.filter(action__in=("record.parted", "record.divided"))
+        assert {(e.action, e.target_id, e.reason) for e in told} == {
+            ("record.parted", gone.id, "they differ"),
+            ("record.divided", kept.id, "they differ"),
+        }
     for old, one in zip(before, (kept, gone), strict=True):
         new = record(access, one)
         for name in ("status", "confidence", "trust", "valid_until", "last_seen", "corroboration",
@@ -296,6 +304,9 @@ def test_a_changed_policy_spells_merged_wordings_anew(access: Access) -> None:
 def test_one_probe_of_one_index_finds_a_fact_and_a_merged_wording(access: Access) -> None:
     _, gone, _ = merged(access)
     print_ = record(access, gone).fingerprint
+    write_facts([likes(f"thing number {n}") for n in range(1_000)], access=access)
+    with connections["owner"].cursor() as owner:
+        owner.execute("ANALYZE memory_record")
     with workspace_scope(access.workspace_id), cursor() as cur:
         cur.execute("SET LOCAL enable_seqscan = off")
         for condition in (store.TAKEN, "r.status IN ('active', 'quarantined')"):
