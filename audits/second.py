@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
+
 from audits import approvals
 from audits.models import Approval
 from records.access import Access
@@ -51,5 +53,10 @@ def ask_or_do_alone(
 
 def could_answer(*, user_id: UUID, access: Access) -> bool:
     """Say whether anybody could answer a question of this person's. Inside a workspace scope."""
-    asked = Approval(workspace_id=access.workspace_id, requested_by_id=user_id, payload={})
+    asked = Approval(
+        workspace_id=access.workspace_id,
+        requested_by_id=user_id,
+        requested_at=timezone.now(),
+        payload={},
+    )
     return approvals.others_eligible(asked) > 0
