@@ -81,9 +81,7 @@ def test_export_holds_exactly_the_events_of_its_workspace(
     fill(stranger)
     path = written(tmp_path, export_trail(access))
     with workspace_scope(access.workspace_id):
-        there = set(
-            Event.objects.exclude(action="export.finished").values_list("id", flat=True)
-        )
+        there = set(Event.objects.exclude(action="export.finished").values_list("id", flat=True))
     assert {one["id"] for one in shown(path)} == there
     assert {one["workspace_id"] for one in shown(path)} == {str(access.workspace_id)}
 

@@ -58,9 +58,12 @@ def test_hold_on_a_session_covers_what_it_only_restated_and_what_was_dropped(
 def test_database_refuses_to_erase_what_is_held_whoever_asks(access: Access) -> None:
     record = make_record(access)
     holds.place("partition", make_partition(access), "case 7", access=access)
-    with pytest.raises(IntegrityError, match="legal hold"), workspace_scope(access.workspace_id):
-        with connection.cursor() as plain:
-            plain.execute("UPDATE memory_record SET status = 'erased' WHERE id = %s", [record])
+    with (
+        pytest.raises(IntegrityError, match="legal hold"),
+        workspace_scope(access.workspace_id),
+        connection.cursor() as plain,
+    ):
+        plain.execute("UPDATE memory_record SET status = 'erased' WHERE id = %s", [record])
 
 
 def test_hold_keeps_content_but_not_service(access: Access) -> None:

@@ -67,7 +67,7 @@ ACTIVITY = {
 }
 OBJECTS: dict[str, dict[str, Any]] = {
     "metadata": {
-        **{name: str for name in ("version", "uid", "event_code", "log_name", "tenant_uid")},
+        **dict.fromkeys(("version", "uid", "event_code", "log_name", "tenant_uid"), str),
         **{"original_time": str, "correlation_uid": str, "sequence": int, "product": "product"},
     },
     "product": {"name": str, "vendor_name": str, "uid": str, "version": str},
