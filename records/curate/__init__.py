@@ -12,7 +12,8 @@ from records.curate.containing import release, suspend
 from records.curate.ending import erase, retract
 from records.curate.evicting import Provenance, evict
 from records.curate.holding import approve, findings_digest, hold, reject, release_held, reopen
-from records.curate.merging import Merged, merge, part
+from records.curate.merging import Merged, merge
+from records.curate.parting import part
 from records.curate.restoring import restore
 from records.curate.tending import (
     confirm,
