@@ -142,7 +142,9 @@ def _decide(
         status = str(applied.status or applied.decision)
         decision = str(applied.decision)
         expires = "" if arriving.valid_until is None or arriving.valid_until > at else ", expired"
-        found.append((decision if status in (decision, Status.ACTIVE) else f"{decision}, {status}") + expires)
+        found.append(
+            (decision if status in (decision, Status.ACTIVE) else f"{decision}, {status}") + expires
+        )
     return found
 
 
