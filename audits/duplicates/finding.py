@@ -76,7 +76,8 @@ SLOT = """SELECT n.id, c.id, c.far FROM memory_record n CROSS JOIN LATERAL (
       AND r.id <> n.id AND (r.embedding_model = n.embedding_model) IS NOT false
     ORDER BY r.order_at DESC LIMIT %(siblings)s) AS c
 WHERE n.id = ANY(%(ids)s) AND n.status = 'active'"""
-TEXTS = """SELECT id, partition_id, slot_id, cardinality, subject, predicate, value
+TEXTS = """SELECT id, partition_id, slot_id, cardinality, subject, predicate, value, content,
+    source_id, source_key
 FROM memory_record WHERE id = ANY(%s) AND status = 'active'"""
 STORED = """SELECT r.id, r.partition_id, r.slot_id, r.fingerprint, r.status, r.subject, r.value,
     r.cardinality, r.negated, r.order_at, r.recorded_at, r.last_seen,
@@ -126,6 +127,9 @@ class Fact:
     slot_id: UUID
     is_one: bool
     said: Said
+    content: str = ""
+    source_id: UUID | None = None
+    source_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +308,14 @@ def _facts(cur: psycopg.Cursor[Row], record_ids: Iterable[UUID]) -> dict[UUID, F
     cur.execute(TEXTS, [list(record_ids)])
     return {
         row[0]: Fact(
-            row[0], row[1], row[2], row[3] == Cardinality.ONE, Said(row[4], row[5], row[6])
+            id=row[0],
+            partition_id=row[1],
+            slot_id=row[2],
+            is_one=row[3] == Cardinality.ONE,
+            said=Said(row[4], row[5], row[6]),
+            content=row[7],
+            source_id=row[8],
+            source_key=row[9],
         )
         for row in cur.fetchall()
     }
@@ -314,6 +325,14 @@ def _is_worth(one: Fact, other: Fact) -> bool:
     """Say whether a person could do something about two facts that say the same."""
     if one.is_one and other.is_one and one.slot_id != other.slot_id:
         return False
+    if (one.source_id, one.source_key) != (other.source_id, other.source_key):
+        if one.source_key and other.source_key and one.source_id == other.source_id:
+            return False  # two rows of one source: it tells them apart itself
+        if one.source_key or other.source_key:
+            # What a row is about may stand in its key and its sentence alone: "starred".
+            sentences = (Said("", "note", fact.content) for fact in (one, other))
+            if not is_restated(*sentences):
+                return False
     return is_restated(one.said, other.said)
 
 

@@ -30,6 +30,8 @@ def write(access: Access, value: str, *, session: str = "s-1", **more: str) -> U
     item = WriteItem(
         partition=more.get("partition", "ada"), subject=more.get("subject", "Ada"),
         predicate=more.get("predicate", "likes"), value=value, session=session,
+        source=more.get("source"), source_key=more.get("source_key"),
+        content=more.get("content"),
     )  # fmt: skip
     found = write_fact(item, access=access)
     assert isinstance(found, Written)
@@ -74,6 +76,28 @@ def test_restatements_of_one_partition_are_suggested_and_no_others(
     assert cluster.id == min(ids)
     assert not {elsewhere, foreign} & {one for pair in pairs(access) for one in pair}
     assert clusters(stranger) == []
+    assert pairs(stranger) == set()
+
+
+def test_rows_that_only_their_key_and_sentence_tell_apart_are_not_suggested(
+    access: Access, stranger: Access
+) -> None:
+    for who, source, key in (
+        (access, "stars", "ada/engine"), (access, "stars", "ada/loom"),
+        (access, "bookmarks", "1"), (stranger, "stars", "ada/engine"),
+    ):  # fmt: skip
+        about = "ada/loom" if source == "bookmarks" else key
+        write(who, "starred", predicate="starred_repository", source=source, source_key=key,
+              content=f"Ada starred {about}.")  # fmt: skip
+    search(access)
+    search(stranger)
+    with workspace_scope(access.workspace_id):
+        keys = {
+            frozenset(MemoryRecord.objects.filter(id__in=pair).values_list("source_key", flat=True))
+            for pair in pairs(access)
+        }
+    # Another source's row is the same only when its sentence says so.
+    assert keys == {frozenset(("ada/loom", "1"))}
     assert pairs(stranger) == set()
 
 
