@@ -167,7 +167,7 @@ def contested(looks: Looks, around: Baseline) -> Iterator[Part]:
         yield _part(
             "contested",
             surprise(looks.contested, looks.writes, usual),
-            f"{looks.contested} of {_writes(looks.writes)} contradict facts held with more"
+            f"{looks.contested} of {_writes(looks.writes)} contradicted facts held with more"
             " confidence.",
             looks.contested / looks.writes,
         )
