@@ -81,7 +81,8 @@ CONTROLS: tuple[Control, ...] = (
             Evidence("Refused and failed", "trail", "only=denied"),
             Evidence("Checks of the trail", "trail", "action=trail.*"),
         ),
-        "Nobody is paged. Send the trail to your SIEM (OCSF export) and alert there.",
+        "Nobody is told before an administrator makes a rule under Notifications, and nobody is on"
+        " call here: a rule can page your on-call service, and a SIEM can take the OCSF export.",
     ),
     Control(
         SOC,
