@@ -346,7 +346,11 @@ def _evidence(found: Gathered, trail_url: str) -> list[Block]:
                 [
                     f"{evidence['events']:,} events of the trail, from #{evidence['first']} to"
                     f" #{evidence['last']}"
-                    + (f"; {unsealed:,} are not sealed yet." if unsealed else ".")
+                    + (
+                        f"; {unsealed:,} {'is' if unsealed == 1 else 'are'} not sealed yet."
+                        if unsealed
+                        else "."
+                    )
                 ]
             )
         )

@@ -188,9 +188,21 @@ def test_page_before_the_first_audit_says_so_and_starts_one() -> None:
     assert "No audit has been made yet" in text(admin.get("first-audit"))
     assert admin.post("first-audit/start").status_code == 302
     assert "An audit is under way" in text(admin.get("first-audit"))
+    assert "Audit this memory" not in text(admin.get("first-audit"))
     viewer = make_person(admin.access, Role.VIEWER)
     assert viewer.post("first-audit/start").status_code == 403
     assert "Audit this memory" not in text(viewer.get("first-audit"))
+
+
+def test_piece_that_replaces_itself_brings_back_the_way_to_audit_again(
+    planted: Person, audit: FirstAudit
+) -> None:
+    piece = text(planted.get("first-audit", htmx=True))
+    assert "<html" not in piece
+    assert "Audit again" in piece
+    assert "hx-trigger" not in piece
+    viewer = make_person(planted.access, Role.VIEWER)
+    assert "Audit again" not in text(viewer.get("first-audit", htmx=True))
 
 
 def test_held_facts_are_listed_by_what_they_are_about(planted: Person) -> None:
