@@ -71,7 +71,10 @@ def list_operations(request: ConsoleRequest) -> HttpResponse:
         row["done"] = VERBS[row["kind"]][2]
         if row["started_at"]:
             row["lasted"] = (row["finished_at"] or now) - row["started_at"]
-        row["can_undo"] = bool(row["undo_until"] and row["undo_until"] > now)
+        row["can_undo"] = bool(
+            row["undo_until"] and row["undo_until"] > now and not row["is_undone"]
+        )
+        row["claims"] = row["dropped_claims"] + row["restored_claims"]
     context = {"asked": asked, "page": page, "kinds": list(Kind), "states": LISTED}
     partial = "operations/_operations_table.html"
     return show(request, partial if is_partial(request) else "operations/list.html", context)

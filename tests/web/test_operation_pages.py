@@ -404,6 +404,25 @@ def test_list_shows_what_ran_and_its_filters_are_named_when_wrong(
         assert f"\u201c{query.split('=')[0]}\u201d" in page
 
 
+def test_list_counts_claims_and_offers_no_undo_of_what_is_undone(responder: Person) -> None:
+    put(responder.access, "Acme", session="bad")
+    put(responder.access, "Acme", session="good")
+    path = preview(responder, session=str(session_of(responder, "bad")))
+    submit(responder, path)
+    work(responder)
+    (row,) = re.findall(r"<tr data-row.*?</tr>", text(responder.get("operations")), re.DOTALL)
+    assert 'data-label="Changed" class="numeric">0 <span class="muted">and 1 claim<' in row
+    assert 'data-label="Undo until" class="nowrap"><time' in row
+    undo = responder.post(f"{path}/undo")
+    submit(responder, str(undo.headers["Location"]).split(responder.url(), 1)[1])
+    work(responder)
+    listed = text(responder.get("operations"))
+    newer, older = re.findall(r"<tr data-row.*?</tr>", listed, re.DOTALL)
+    assert "and 1 claim<" in newer
+    assert "undone" in older
+    assert 'data-label="Undo until" class="nowrap"><time' not in older
+
+
 @pytest.mark.parametrize(
     "scope", [{"colour": "red"}, {"status": "blue"}, {"session": "bad"}, {"since": "yesterday"}, {}]
 )
