@@ -78,6 +78,8 @@ def over_time(trend: Sequence[tuple[dict[str, Any], Estimate]]) -> Chart:
 
 
 def _figure(names: Sequence[str], told: Sequence[Estimate]) -> dict[str, Any]:
+    if not told:
+        return {}  # the answer says so; axes around nothing would invent a scale
     shares = [one.share or 0.0 for one in told]
     points = {
         "type": "scatter",

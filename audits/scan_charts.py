@@ -52,7 +52,7 @@ def new_by_rule(scan: Scan, found: ByRule, previous: Scan | None, *, link: Link)
         "new-hits-by-rule",
         "What does today's rule set find in old memory?",
         _answer(rows, scan, previous),
-        {"data": series, "layout": layout},
+        {"data": series, "layout": layout} if rows else {},
         columns,
         table,
         note="A fact that several rules find counts for each of them.",

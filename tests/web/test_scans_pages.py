@@ -67,6 +67,7 @@ def test_scan_is_started_found_and_read(admin: Person, stranger: Person) -> None
     assert 'data-tile="new">2<' in text(page)
     assert "All of it was judged" in words(page)
     assert "What does today's rule set find in old memory?" in words(page)
+    assert 'id="new-hits-by-rule" data-chart ' in text(page)
     assert "There is no earlier whole scan" in words(page)
     (incident,) = re.findall(r'href="([^"]*incidents/new\?session=[^"]+)"', text(page))
     opening = admin.client.get(html.unescape(incident))
@@ -81,6 +82,17 @@ def test_scan_is_started_found_and_read(admin: Person, stranger: Person) -> None
     for path in ("", "/hits", "/progress", "/agreement"):
         assert stranger.get(f"scans/{done.id}{path}").status_code == 404
     assert "#1" not in words(stranger.get("scans"))
+
+
+def test_scan_without_new_hits_draws_no_axes_around_nothing(admin: Person) -> None:
+    put(admin.access, "Acme")
+    scan(admin)
+    listed = admin.get("scans")
+    assert "Scan 1 has found nothing that was not known." in words(listed)
+    assert 'id="new-hits-by-rule">' in text(listed)
+    fill(admin)
+    scan(admin)
+    assert 'id="new-hits-by-rule" data-chart ' in text(admin.get("scans"))
 
 
 def test_hostile_hits_are_shown_escaped(admin: Person) -> None:

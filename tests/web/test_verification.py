@@ -222,6 +222,7 @@ def test_shares_are_hidden_under_twenty_answers_and_shown_from_there(ann: Person
     for n, item in enumerate(items(ann, batch)):
         if n == 19:
             assert "shown from 20" in words(ann.get(f"verification/{batch.id}"))
+            assert "data-chart " not in text(ann.get("verification"))
         give(ann, item, "stale" if n % 5 == 0 else "true")
     page = text(ann.get(f"verification/{batch.id}"))
     shown = re.search(r'data-figure="facts">\s*<strong>(\d+) %</strong>', page)
@@ -230,6 +231,7 @@ def test_shares_are_hidden_under_twenty_answers_and_shown_from_there(ann: Person
     overview = words(ann.get("verification"))
     assert "Which predicates are stale?" in overview
     assert "Is the memory getting better?" in overview
+    assert "data-chart " in text(ann.get("verification"))
     assert "20.0 % in the only sample" in overview
 
 
