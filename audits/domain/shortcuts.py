@@ -70,8 +70,13 @@ _BY_ID = {one.id: one for one in SHORTCUTS}
 
 
 def keymap(remap: Mapping[str, str]) -> dict[str, str]:
-    """Return the key of every shortcut, a person's own choices applied."""
-    return {one.id: remap.get(one.id, one.key) for one in SHORTCUTS}
+    """Return the key of every shortcut, a person's own choices applied.
+
+    A default that came later and is a key that the person has given to something
+    else has none: what they chose goes on working.
+    """
+    taken = set(remap.values())
+    return {one.id: remap.get(one.id, "" if one.key in taken else one.key) for one in SHORTCUTS}
 
 
 def grouped(remap: Mapping[str, str]) -> dict[str, list[tuple[Shortcut, str]]]:
@@ -90,14 +95,18 @@ def check_remap(wanted: Mapping[str, str]) -> tuple[dict[str, str], dict[str, st
     for name, key in wanted.items():
         if name not in _BY_ID:
             continue
+        if key == "":  # no key: shown where a person's own choice has taken the default
+            chosen[name] = key
+            continue
         fault = "" if key == _BY_ID[name].key else _fault(key)
         if fault:
             errors[name] = fault
         elif key != _BY_ID[name].key:
             chosen[name] = key
     taken: dict[str, str] = {}
-    for name, key in keymap(chosen).items():
-        if key in taken:
+    for one in SHORTCUTS:
+        name, key = one.id, chosen.get(one.id, one.key)
+        if key and key in taken:
             errors[name if name in chosen else taken[key]] = f"is the key of another act: {key}"
         taken[key] = name
     return chosen, errors

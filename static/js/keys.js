@@ -79,6 +79,8 @@
   /* The help dialog shows at full strength what this page answers to. */
   document.addEventListener("click", (event) => {
     if (!event.target.closest("[data-dialog=help]")) return;
+    const kept = document.querySelector("#help template");
+    if (kept) kept.replaceWith(kept.content);
     for (const line of document.querySelectorAll("[data-help]")) {
       const id = line.dataset.help;
       const isHere = Boolean(targetOf(id)) || (["next", "previous", "open"].includes(id) && rows().length > 0) || id === "copy-link";

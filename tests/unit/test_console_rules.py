@@ -76,5 +76,5 @@ def test_two_acts_may_swap_their_keys() -> None:
 def test_accepted_keys_are_never_ambiguous(wanted: dict[str, str]) -> None:
     chosen, errors = shortcuts.check_remap(wanted)
     if not errors:
-        keys = list(shortcuts.keymap(chosen).values())
+        keys = [key for key in shortcuts.keymap(chosen).values() if key]
         assert len(set(keys)) == len(keys)
