@@ -114,14 +114,8 @@ ACTS: tuple[Act, ...] = (
         style="primary",
     ),
 )
-_BY_VERB = {act.verb: act for act in ACTS}
 
 
 def acts_on(status: str) -> tuple[Act, ...]:
     """Return the acts that a record of this status can take."""
     return tuple(act for act in ACTS if Status(status) in act.on)
-
-
-def find_act(verb: str) -> Act | None:
-    """Return the act of a verb."""
-    return _BY_VERB.get(verb)

@@ -39,14 +39,6 @@ FAMILIES: Mapping[Category, Sequence[str]] = {
 FLOODS = ("who.burst", "who.near_duplicates")
 
 
-def category_of(rule: str) -> Category:
-    """Return what a rule's findings are about, by its id."""
-    if rule in FLOODS:
-        return Category.FLOOD
-    family = rule.partition(".")[0]
-    return next((one for one, all_ in FAMILIES.items() if family in all_), Category.INJECTION)
-
-
 def condition(category: Category, *, finding: str = "f") -> str:
     """Return the same as a condition in SQL on one finding's JSON."""
     rule = f"{finding}->>'rule'"

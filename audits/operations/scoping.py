@@ -15,7 +15,7 @@ from uuid import UUID
 from audits.domain.categories import Category, found_condition
 from audits.domain.operations import Kind
 from audits.domain.scope import Scope, WrongScope
-from audits.models import Incident, IncidentScope, Operation, OperationTarget
+from audits.models import Incident, IncidentScope, Operation
 from audits.queries.records import SEEN, STANDINGS
 from records import queries
 from records.curate.fencing import ENDINGS, erased_among
@@ -147,20 +147,6 @@ def entries_of(scope: Scope, *, workspace_id: UUID) -> list[Entry]:
         incident_id=scope.incident_id, workspace_id=workspace_id, removed_at=None
     ).order_by("id")
     return [{"kind": one.kind, "text": one.text, "id": str(one.target_id or "")} for one in listed]
-
-
-def is_by_claims(operation: Operation) -> bool:
-    """Say whether facts are chosen, at least in part, by who asserts them."""
-    if Scope.from_json(operation.scope).is_provenance:
-        return True
-    return any(e["kind"] in ("session", "source") for e in operation.options.get("entries", ()))
-
-
-def targets_of(operation: Operation) -> Any:
-    """Return the frozen targets of an operation, to filter further."""
-    return OperationTarget.objects.filter(
-        operation_id=operation.id, workspace_id=operation.workspace_id
-    )
 
 
 def _conditions(

@@ -12,7 +12,7 @@ from uuid import UUID
 from audits.queries.rows import fetch
 from records.cursors import Page, list_key, make_page, open_cursor
 from records.domain import canonical
-from records.holds import COVERS, TABLES
+from records.holds import TABLES
 
 PAGE = 50
 STATES = ("standing", "released", "all")
@@ -86,17 +86,6 @@ def find_target(
         return None
     found = fetch(FIND[kind], {"id": target_id, "workspace": workspace_id})
     return {**found[0], "kind": kind} if found else None
-
-
-def holds_over(record_id: UUID, *, workspace_id: UUID) -> list[dict[str, Any]]:
-    """Return the standing holds that cover one record."""
-    return fetch(
-        f"""SELECT h.id, h.kind, h.target_id, h.reason, h.placed_by, h.placed_at
-            FROM memory_record r CROSS JOIN legal_hold h
-            WHERE r.id = %(id)s AND r.workspace_id = %(workspace)s AND {COVERS}
-            ORDER BY h.id""",
-        {"id": record_id, "workspace": workspace_id},
-    )
 
 
 def _id_of(kind: str, named: str, partition: str, workspace_id: UUID) -> UUID | None:
